@@ -1,0 +1,120 @@
+/**
+ * The one broker for questions to the human (style §16, core.md C.5). `open` races the answer against the timeout
+ * and the turn's signal, settles once, and never defaults to consent: silence is "unanswered", told apart from a
+ * refusal. Answers are addressed by id, and only a choice that was offered counts (FC-14).
+ */
+import type { EditProposal } from "./ports.ts";
+
+export type ApprovalChoice = "once" | "session" | "always" | "deny";
+
+export type AskPayload =
+  | {
+    readonly kind: "approval";
+    /** Redacted. */
+    readonly command: string;
+    readonly description: string;
+    readonly patternKey: string;
+    readonly patternKeys: readonly string[];
+    readonly choices: readonly ApprovalChoice[];
+    readonly smartDenied?: boolean;
+  }
+  | {
+    readonly kind: "edit";
+    readonly proposal: EditProposal;
+    /** Why it is asked: "edit", or "sensitive file: .env". */
+    readonly description: string;
+    readonly choices: readonly ApprovalChoice[];
+  }
+  | { readonly kind: "clarify"; readonly question: string; readonly choices: readonly string[] | null }
+  | { readonly kind: "sudo"; readonly command: string }
+  | {
+    readonly kind: "secret";
+    readonly envVar: string;
+    readonly prompt: string;
+    readonly metadata?: Record<string, unknown>;
+  };
+
+export interface Ask {
+  /** 32 hex digits. */
+  readonly id: string;
+  readonly sessionId: string;
+  readonly turnId: string;
+  /** The announced tool call it belongs to. */
+  readonly callId: string;
+  readonly toolName: string;
+  readonly payload: AskPayload;
+  readonly timeoutMs: number;
+  /** Milliseconds since the epoch. */
+  readonly openedAt: number;
+}
+
+export type AskAnswer =
+  | { readonly type: "choice"; readonly choice: ApprovalChoice; readonly reason?: string }
+  /** Text of clarify, sudo, secret; empty = skipped or declined. */
+  | { readonly type: "text"; readonly text: string }
+  /** The human ended the whole turn with this question (ACP `cancelled`). */
+  | { readonly type: "cancel" };
+
+export type AskOutcome =
+  | { readonly type: "answered"; readonly answer: AskAnswer }
+  | { readonly type: "timeout" }
+  /** The turn was cancelled, or the answer was `cancel`. */
+  | { readonly type: "cancelled" }
+  /** Nobody can be asked here. */
+  | { readonly type: "unattended" };
+
+export type AnswerResult = "accepted" | "unknown" | "not_offered";
+
+interface Open {
+  readonly ask: Ask;
+  settle(outcome: AskOutcome): void;
+}
+
+function isOffered(payload: AskPayload, answer: AskAnswer): boolean {
+  if (answer.type === "cancel") return true;
+  if (payload.kind === "approval" || payload.kind === "edit") {
+    return answer.type === "choice" && payload.choices.includes(answer.choice);
+  }
+  return answer.type === "text";
+}
+
+export class AskBroker {
+  readonly #open = new Map<string, Open>();
+
+  /** Open questions, oldest first. */
+  pending(): Ask[] {
+    return [...this.#open.values()].map((entry) => entry.ask);
+  }
+
+  get(id: string): Ask | null {
+    return this.#open.get(id)?.ask ?? null;
+  }
+
+  /** Settles at most one question; everything else changes nothing and says so. */
+  answer(id: string, answer: AskAnswer): AnswerResult {
+    const entry = this.#open.get(id);
+    if (!entry) return "unknown";
+    if (!isOffered(entry.ask.payload, answer)) return "not_offered";
+    entry.settle(answer.type === "cancel" ? { type: "cancelled" } : { type: "answered", answer });
+    return "accepted";
+  }
+
+  /** Waits for the answer. `announce` runs after the question can be answered. */
+  open(ask: Ask, options: { signal: AbortSignal; announce(): void }): Promise<AskOutcome> {
+    const { signal, announce } = options;
+    if (signal.aborted) return Promise.resolve({ type: "cancelled" });
+    return new Promise((resolve) => {
+      const settle = (outcome: AskOutcome) => {
+        if (!this.#open.delete(ask.id)) return;
+        clearTimeout(timer);
+        signal.removeEventListener("abort", onAbort);
+        resolve(outcome);
+      };
+      const onAbort = () => settle({ type: "cancelled" });
+      const timer = setTimeout(() => settle({ type: "timeout" }), ask.timeoutMs);
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.#open.set(ask.id, { ask, settle });
+      announce();
+    });
+  }
+}

@@ -1,0 +1,514 @@
+/**
+ * What the core needs from the rooms beside it, as interfaces (style §12): models, tools, guard, store, settings.
+ * `app/build.ts` plugs the real ones in; tests plug in fakes. Siblings meet here and nowhere else.
+ */
+import type { ModelFailure } from "./errors.ts";
+import type { Content, FileEdit, Message, Usage } from "./messages.ts";
+import type { Settings } from "./settings.ts";
+import type { Ask, AskAnswer, AskOutcome, AskPayload } from "./asks.ts";
+import type { Platform } from "@/platform/mod.ts";
+
+// ── Models ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** What a session has chosen; absent fields follow the defaults (core.md E.2). */
+export interface ModelChoice {
+  readonly model?: string;
+  readonly provider?: string;
+  readonly baseUrl?: string;
+  readonly apiMode?: string;
+}
+
+/** A model that can be called: credentials were found, nothing was contacted yet. Never holds the key in JSON. */
+export interface ResolvedModel {
+  readonly provider: string;
+  readonly model: string;
+  readonly baseUrl: string;
+  readonly apiMode: string;
+  /** For people: "Built-in demo (demo)", "OpenRouter". */
+  readonly label: string;
+  readonly isDemo: boolean;
+  /** Tokens; `null` when unknown. */
+  readonly contextWindow: number | null;
+  readonly supportsVision: boolean;
+  /** Efforts the model takes, in order; empty when unknown or none. */
+  readonly reasoningEfforts: readonly string[];
+  /** Where the choice came from: "session", "environment", "config", "auto", "request". */
+  readonly source: string;
+}
+
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: JsonSchema;
+}
+
+export interface ModelRequest {
+  readonly system: string;
+  /** Repaired already (core.md A.1): strict providers accept it. */
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolSpec[];
+  readonly maxTokens?: number;
+  readonly reasoningEffort?: string;
+  /** Stable per session, for provider-side caches and logs. */
+  readonly sessionId: string;
+}
+
+export interface RawToolCall {
+  /** As the provider gave it; empty when it gave none. */
+  readonly id: string;
+  readonly name: string;
+  /** As the provider gave it: may be empty, cut or not JSON. */
+  readonly arguments: string;
+}
+
+export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
+
+export type ModelChunk =
+  /** Visible text, think tags already taken out. */
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "reasoning"; readonly text: string }
+  /** A tool call's name became known; once per call. */
+  | { readonly type: "tool_name"; readonly name: string }
+  /** Always last when the call succeeded. */
+  | {
+    readonly type: "done";
+    readonly finish: FinishReason;
+    readonly toolCalls: readonly RawToolCall[];
+    readonly usage: Usage | null;
+    readonly reasoningContent?: string;
+    readonly reasoningDetails?: readonly unknown[];
+  }
+  /** Always last when it failed; nothing is thrown. `toolInFlight`: call deltas had begun. */
+  | { readonly type: "error"; readonly failure: ModelFailure; readonly toolInFlight: boolean };
+
+/**
+ * One model. `stream` yields batches: all that one read of the network gave, so that work is done per read and
+ * not per token. It never throws: a failure is an `error` chunk; an abort ends the iteration without a last chunk.
+ */
+export interface ModelClient {
+  readonly info: ResolvedModel;
+  stream(request: ModelRequest, options: { signal: AbortSignal }): AsyncIterable<readonly ModelChunk[]>;
+}
+
+export interface SwitchResult {
+  readonly model: ResolvedModel;
+  readonly providerChanged: boolean;
+  readonly warning?: string;
+  readonly global: boolean;
+}
+
+export interface Models {
+  /**
+   * Pure of network; reads settings and environment. Throws `HermesError` `no_provider_configured`,
+   * `missing_api_key`, `invalid_provider`, `invalid_model` (core.md F.2), each saying what to do.
+   */
+  resolve(choice?: ModelChoice): ResolvedModel;
+  /** The client of a resolved model; cheap, the network library is loaded at the first call. */
+  client(model: ResolvedModel): ModelClient;
+  /** `/model` syntax of core.md F.4 (`name`, `provider:model`, `--provider`, `--global`). Changes nothing itself. */
+  switchTo(
+    argument: string,
+    current: ResolvedModel | null,
+    options?: { signal?: AbortSignal },
+  ): Promise<SwitchResult>;
+  /** Ids for pickers without any network wait: `[{provider, model, label}]`, the default first. */
+  known(current?: ResolvedModel): readonly { provider: string; model: string; label: string }[];
+  /** The `model.options` payload of core.md F.5, wire keys included. */
+  options(query: ModelOptionsQuery): Promise<Record<string, unknown>>;
+  /** Local servers that answer (Ollama, LM Studio, llama.cpp, vLLM); 2 s at most each, in parallel. */
+  discoverLocal(options?: { signal?: AbortSignal }): Promise<readonly LocalServer[]>;
+  /** One tiny real call; used by setup and doctor. */
+  probe(model: ResolvedModel, options?: { signal?: AbortSignal }): Promise<{ ok: boolean; message: string }>;
+  /** Loads what the first call of this model will need, in the background; never throws. */
+  warm(model: ResolvedModel): void;
+  /** Environment names that carry provider keys or base URLs; never given to child processes (core.md C.12). */
+  secretEnvNames(): readonly string[];
+}
+
+export interface ModelOptionsQuery {
+  readonly current?: ModelChoice;
+  readonly refresh?: boolean;
+  readonly includeUnconfigured?: boolean;
+  readonly explicitOnly?: boolean;
+}
+
+export interface LocalServer {
+  readonly kind: "ollama" | "lmstudio" | "llamacpp" | "vllm";
+  readonly baseUrl: string;
+  readonly models: readonly string[];
+}
+
+// ── Tools ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxItems?: number;
+  readonly additionalProperties?: boolean | JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+}
+
+/** The tool kinds of ACP, the richest of the three vocabularies. */
+export type ToolKind =
+  | "read"
+  | "edit"
+  | "delete"
+  | "move"
+  | "search"
+  | "execute"
+  | "think"
+  | "fetch"
+  | "other";
+
+/** How a call is shown, worked out by the tool itself from its arguments; never throws, whatever they are. */
+export interface ToolDescription {
+  /** acp.md C11 "Title": `terminal: ls -la`, `read: src/a.ts`. */
+  readonly title: string;
+  /** At most 80 characters, the main argument: `ls -la`. */
+  readonly label: string;
+  readonly kind: ToolKind;
+  /** Absolute paths; `line` from 1. */
+  readonly locations: readonly { readonly path: string; readonly line?: number }[];
+  /** Text to show while it starts (acp.md C11 "At start"); empty = nothing. */
+  readonly startText: string;
+}
+
+/** The frozen before and after of an edit that is asked about (acp.md C7). */
+export interface EditProposal {
+  readonly toolName: string;
+  /** For people; several joined with ", ". */
+  readonly path: string;
+  readonly oldText: string | null;
+  readonly newText: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Absolute, authoritative, real links unresolved. */
+  readonly paths: readonly string[];
+  readonly edits: readonly FileEdit[];
+}
+
+/** Reading and writing of workspace files; the client's own buffers when an editor offers them. */
+export interface FileAccess {
+  read(path: string): Promise<Uint8Array>;
+  /** `null` when absent. */
+  exists(path: string): Promise<boolean>;
+  /** Atomic where the backend can; creates parents. */
+  write(path: string, data: Uint8Array): Promise<void>;
+  remove(path: string): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+}
+
+/**
+ * What lives as long as a session and belongs to a room below (files seen, background processes, todo list).
+ * A value with a `dispose()` is disposed when the session closes.
+ */
+export interface SessionScope {
+  readonly sessionId: string;
+  state<T extends object>(key: string, create: () => T): T;
+}
+
+export interface ToolContext {
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly callId: string;
+  /** Absolute base of relative paths. */
+  readonly cwd: string;
+  /** `[cwd, …additional directories]`. */
+  readonly roots: readonly string[];
+  readonly signal: AbortSignal;
+  readonly platform: Platform;
+  readonly settings: Settings;
+  readonly scope: SessionScope;
+  readonly files: FileAccess;
+  /** Environment for children: provider keys already removed. */
+  readonly childEnv: Readonly<Record<string, string>>;
+  /** Data home, absolute. */
+  readonly home: string;
+  /** The edit the user (or the policy) allowed for this call; the tool makes exactly this one or fails. */
+  readonly approved: EditProposal | null;
+  /** True when the user allowed the exact edit, so sensitive targets are written (decision 18). */
+  readonly sensitiveAllowed: boolean;
+  /** Intermediate output; rate-limited by the core. */
+  progress(text: string): void;
+  /** Asks the human and waits; `null` outcome text rules in core.md C.5. */
+  ask(payload: AskPayload): Promise<AskOutcome>;
+  /** Secrets out, non-reusable form for file contents (core.md C.9). */
+  redact(text: string, mode: RedactMode): string;
+}
+
+export interface ToolOutcome {
+  /** What the model reads: JSON text by convention. */
+  readonly content: Content;
+  readonly isError: boolean;
+  readonly effect?: "none" | "unknown";
+  /** Edits that are on disk now. */
+  readonly edits?: readonly FileEdit[];
+  /** Exempt from spilling to a file (`read_file`). */
+  readonly keepWhole?: boolean;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly toolset: string;
+  readonly description: string;
+  readonly parameters: JsonSchema;
+  /** core.md A.7: `safe` any segment, `path` by non-overlapping paths, `never` alone. */
+  readonly parallel: "safe" | "path" | "never";
+  /** Left out of the list when false. */
+  available?(context: { platform: Platform; settings: Settings; canClarify: boolean }): boolean;
+  describe(args: Readonly<Record<string, unknown>>, context: { cwd: string }): ToolDescription;
+  /** Paths it touches, absolute; for `parallel: "path"`. */
+  paths?(args: Readonly<Record<string, unknown>>, context: { cwd: string }): readonly string[];
+  /** The shell command the guard must judge. */
+  command?(args: Readonly<Record<string, unknown>>): string | null;
+  /** The edit it would make now; throws `Error` when it cannot be worked out (text for the model). */
+  propose?(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<EditProposal>;
+  /** May throw: the core turns it into an error result (core.md A.7). */
+  execute(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<ToolOutcome>;
+}
+
+// ── Guard ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+export type RedactMode = "full" | "terminal" | "file";
+
+/** How edits are approved in a session (acp.md C7); `null` = no diff question, only sensitive targets are asked. */
+export type EditPolicy = "ask" | "workspace_session" | "session" | null;
+
+export interface GuardContext {
+  /** Grants are kept under this key: the session, or a run or completion of the API. */
+  readonly scope: string;
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly roots: readonly string[];
+  readonly editPolicy: EditPolicy;
+  /** The session's own `/yolo`. */
+  readonly yolo: boolean;
+  /** False where nobody can be asked (core.md D10). */
+  readonly canAsk: boolean;
+  readonly settings: Settings;
+}
+
+export type Verdict =
+  | { readonly type: "allow"; readonly note?: string }
+  /** Refused without a question; `content` is the tool result. */
+  | { readonly type: "block"; readonly content: string; readonly reason: string }
+  | {
+    readonly type: "ask";
+    readonly payload: AskPayload;
+    /** What a refusal also refuses for the rest of the turn (FC-14): commands and paths. */
+    readonly targets: readonly string[];
+  };
+
+/** Decides what may run. State: grants by scope, the permanent list in the config. */
+export interface Guard {
+  reviewCommand(command: string, context: GuardContext): Verdict;
+  reviewEdit(proposal: EditProposal, context: GuardContext): Promise<Verdict>;
+  /** Records an answer; `always` also writes the permanent list. */
+  grant(payload: AskPayload, answer: AskAnswer, context: GuardContext): Promise<void>;
+  /** The tool result of an ask that did not end in consent (core.md C.5). */
+  refusal(payload: AskPayload, outcome: AskOutcome): string;
+  dropScope(scope: string): void;
+  redact(text: string, mode: RedactMode): string;
+}
+
+// ── Store ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** What a session keeps beside its columns (`model_config` of core.md D.3). */
+export interface SessionConfig {
+  readonly model?: string;
+  readonly provider?: string;
+  readonly baseUrl?: string;
+  readonly apiMode?: string;
+  readonly reasoningEffort?: string;
+  readonly serviceTier?: string;
+  readonly mode?: string;
+  readonly additionalDirectories?: readonly string[];
+  readonly branchedFrom?: string;
+  readonly delegateFrom?: string;
+  /** API: hash of the system text and the like that opened a derived chat session. */
+  readonly fingerprint?: string;
+}
+
+export interface SessionRow {
+  readonly id: string;
+  readonly source: string;
+  readonly parentId: string | null;
+  /** Unix seconds, fractions allowed. */
+  readonly startedAt: number;
+  readonly endedAt: number | null;
+  readonly endReason: string | null;
+  readonly title: string | null;
+  readonly config: SessionConfig;
+  readonly systemPrompt: string | null;
+  readonly cwd: string | null;
+  readonly messageCount: number;
+  readonly toolCallCount: number;
+  readonly apiCallCount: number;
+  readonly usage: Usage;
+  readonly lastActivityAt: number;
+  readonly sessionKey: string | null;
+}
+
+export interface NewSessionRow {
+  readonly id: string;
+  readonly source: string;
+  readonly parentId?: string | null;
+  readonly cwd: string | null;
+  readonly config: SessionConfig;
+  readonly title?: string | null;
+  readonly systemPrompt?: string | null;
+  readonly sessionKey?: string | null;
+  readonly startedAt?: number;
+}
+
+export interface SessionPatch {
+  readonly cwd?: string;
+  readonly config?: SessionConfig;
+  readonly systemPrompt?: string | null;
+  readonly lastActivityAt?: number;
+}
+
+/** A list row: a compressed conversation is one row, projected onto its tip (core.md D.6). */
+export interface SessionSummary {
+  readonly id: string;
+  /** First id of the compression chain; equals `id` when never compressed. */
+  readonly rootId: string;
+  readonly source: string;
+  readonly title: string | null;
+  /** First text of the user, one line, at most 60 characters. */
+  readonly preview: string;
+  readonly cwd: string | null;
+  readonly startedAt: number;
+  readonly lastActivityAt: number;
+  readonly messageCount: number;
+  readonly model: string | null;
+}
+
+export interface SessionQuery {
+  readonly limit: number;
+  readonly sources?: readonly string[];
+  readonly excludeSources?: readonly string[];
+  /** Only rows older than this position, in the order of the list. */
+  readonly before?: { readonly lastActivityAt: number; readonly id: string };
+  /** Only sessions with at least one message. Default true. */
+  readonly withMessages?: boolean;
+  /** Called per row; false leaves it out (cwd comparison of a protocol). */
+  readonly filter?: (row: SessionSummary) => boolean;
+}
+
+export interface SearchHit {
+  readonly messageId: number;
+  readonly sessionId: string;
+  readonly role: string;
+  /** The match stands between `>>>` and `<<<`. */
+  readonly snippet: string;
+  readonly title: string | null;
+  readonly startedAt: number;
+}
+
+export interface SessionStore {
+  createSession(row: NewSessionRow): Promise<SessionRow>;
+  getSession(id: string): SessionRow | null;
+  updateSession(id: string, patch: SessionPatch): Promise<void>;
+  /** The first end reason wins. */
+  endSession(id: string, reason: string): Promise<void>;
+  reopenSession(id: string): Promise<void>;
+  /** The whole compression chain and its delegates; false when unknown. */
+  deleteSession(id: string): Promise<boolean>;
+  listSessions(query: SessionQuery): SessionSummary[];
+
+  /** Rows in order, row ids back in the same order, one transaction. */
+  appendMessages(sessionId: string, messages: readonly Message[], usage?: Usage): Promise<number[]>;
+  /** Active rows of one session; unanswered calls are left as stored. */
+  loadMessages(sessionId: string): Message[];
+  /** Active rows over the compression chain, oldest ancestor first. */
+  loadLineage(sessionId: string): Message[];
+  addUsage(sessionId: string, usage: Usage, model: { model: string; provider: string }): Promise<void>;
+  /** `active = 0` for the row and all later ones; the number of rows. */
+  deactivateFrom(sessionId: string, rowId: number): Promise<number>;
+  /** Keeps rows before `rowId` (0 = none) as new rows in one transaction; new ids by old id. */
+  truncateBefore(sessionId: string, rowId: number): Promise<Map<number, number>>;
+  clearMessages(sessionId: string): Promise<void>;
+  /** Copies the active rows into a new session in one transaction. */
+  branch(sourceId: string, row: NewSessionRow, options?: { count?: number }): Promise<SessionRow>;
+  /** Ends `id` with `compression`, inserts the child and its messages, moves the title: one transaction. */
+  rotate(id: string, child: NewSessionRow, messages: readonly Message[]): Promise<SessionRow>;
+
+  /** `null` clears. Throws `invalid_title`, `title_taken`. Returns the stored title. */
+  setTitle(id: string, title: string | null): Promise<string | null>;
+  /** The next free `base #N`. */
+  nextTitle(base: string): string;
+  /** Exact title, followed to its tip. */
+  findByTitle(title: string): SessionRow | null;
+  findByPrefix(prefix: string): SessionRow[];
+  /** The live end of a compression chain (core.md D.6). */
+  tipOf(id: string): SessionRow | null;
+  ancestors(
+    id: string,
+  ): { rows: SessionRow[]; status: "ok" | "broken" | "cycle" | "too_deep"; brokenAt?: string };
+  search(
+    query: string,
+    options?: { limit?: number; offset?: number; sources?: readonly string[] },
+  ): SearchHit[];
+
+  /** Small key–value facts of the program. */
+  getMeta(key: string): string | null;
+  setMeta(key: string, value: string): Promise<void>;
+  /** Integrity check for `doctor`: `ok` or what is wrong. */
+  check(): string;
+  close(): void;
+}
+
+// ── Asks, re-exported for the rooms that implement the ports ────────────────────────────────────────────────
+export type { Ask, AskAnswer, AskOutcome, AskPayload };
+
+// ── Configuration ───────────────────────────────────────────────────────────────────────────────────────────
+
+export interface ConfigService {
+  /** Data home, absolute (`HERMES_HOME`, else `~/.hermes`). */
+  readonly home: string;
+  readonly path: string;
+  readonly envPath: string;
+  /** Effective settings; re-read when the file changed. A broken file gives the last good ones plus a warning. */
+  settings(): Settings;
+  /** What is wrong with the files, for people. */
+  warnings(): readonly string[];
+  /** Environment value: process environment, then HOME `.env`; empty counts as unset. */
+  env(name: string): string | undefined;
+  /** Names set in the process environment or `.env`. */
+  envNames(): readonly string[];
+  /** Re-reads `.env`; the number of values that changed. */
+  reloadEnv(): number;
+  /** Values of keys, tokens and passwords that are configured anywhere; for redaction, never for display. */
+  knownSecrets(): readonly string[];
+  /** Effective value of a dotted key, secrets masked. Throws `config_unknown_key`. */
+  get(key: string): unknown;
+  /** `config set` of core.md E.3: coercion, secrets to `.env`, comments kept. Throws, and then nothing was written. */
+  set(key: string, text: string): Promise<{ key: string; shown: string; file: string }>;
+  /** Typed write of one value at a path; comments and order kept. `undefined` removes. */
+  write(path: readonly (string | number)[], value: unknown): Promise<void>;
+  /** Appends to a list unless it is there. */
+  append(path: readonly (string | number)[], value: string): Promise<void>;
+  setEnv(name: string, value: string): Promise<void>;
+  /** The user's own file, secrets masked. */
+  shown(): Record<string, unknown>;
+  /** JSON Schema of the file. */
+  schema(): Record<string, unknown>;
+  /** Writes a commented starter file when there is none; true if it did. */
+  init(): Promise<boolean>;
+}
+
+// ── Log ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface Logger {
+  debug(message: string): void;
+  info(message: string): void;
+  warn(message: string): void;
+  error(message: string): void;
+}

@@ -1,0 +1,190 @@
+/**
+ * The surface of the core that doors program against: sessions, turns, and who may be asked. Implemented by
+ * `session.ts` and `sessions.ts`. A session's `id` is its stable public handle; `headId` names the stored row,
+ * which moves when a compression rotates (core.md D1).
+ */
+import type { AnswerResult, Ask, AskAnswer } from "./asks.ts";
+import type { HermesError } from "./errors.ts";
+import type { TurnResult } from "./events.ts";
+import type { EventReader } from "./hub.ts";
+import type { Content, Message, Usage } from "./messages.ts";
+import type { EditPolicy, FileAccess, ModelChoice, ResolvedModel, SwitchResult } from "./ports.ts";
+
+export interface UserInput {
+  readonly content: Content;
+  /** What a person sees and the store shows, when it differs (attachments as labels). */
+  readonly displayText?: string;
+  /** `hidden` and the like: stored as a timeline row. */
+  readonly displayKind?: string;
+}
+
+/** Which questions can reach a human from this turn. What cannot be asked is refused, never allowed. */
+export interface AskPolicy {
+  readonly approval: boolean;
+  /** Diffs: every edit where the session has an edit policy, else sensitive targets only. */
+  readonly edit: boolean;
+  readonly clarify: boolean;
+}
+
+export const NOBODY_TO_ASK: AskPolicy = { approval: false, edit: false, clarify: false };
+
+export interface SubmitOptions {
+  readonly asks: AskPolicy;
+  /** Key of approval grants; the session's id by default (API: the run or completion id). */
+  readonly scope?: string;
+  /** A system layer for this turn only (API `system`/`instructions`). */
+  readonly systemExtra?: string;
+  /** For this turn only; the session keeps its own. */
+  readonly model?: ModelChoice;
+  readonly reasoningEffort?: string;
+  /** The context of this turn instead of the session's history (stateless API); never stored. */
+  readonly history?: readonly Message[];
+  /** Aborting it cancels this turn, queued or running. */
+  readonly signal?: AbortSignal;
+}
+
+export interface TurnHandle {
+  readonly id: string;
+  /** How many turns stood before it when it was submitted; 0 = it starts at once. */
+  readonly position: number;
+  /** Settles when the turn has ended; never rejects. */
+  readonly done: Promise<TurnResult>;
+  /** This turn only: a queued one ends as `cancelled` without having started. */
+  cancel(): void;
+}
+
+/** What a running turn has shown so far; for clients that join late. */
+export interface Inflight {
+  readonly turnId: string;
+  readonly user: string;
+  /** Text since the last tool batch. */
+  readonly assistant: string;
+  readonly reasoning: string;
+  readonly startedAt: number;
+}
+
+export interface SessionUsage {
+  readonly usage: Usage;
+  readonly calls: number;
+  /** Estimated tokens of the next request (prompt, history, tool schemas). */
+  readonly contextUsed: number;
+  /** `null` when unknown. */
+  readonly contextMax: number | null;
+}
+
+export interface Session {
+  readonly id: string;
+  readonly source: string;
+  /** Id of the stored row the conversation is in now. */
+  readonly headId: string;
+  /** True once the row exists in the store. */
+  readonly stored: boolean;
+  readonly createdAt: number;
+  readonly lastActivityAt: number;
+  readonly cwd: string;
+  /** `[cwd, …additional directories]`. */
+  readonly roots: readonly string[];
+  readonly title: string | null;
+  readonly running: boolean;
+  /** Turns waiting behind the running one. */
+  readonly queued: number;
+  readonly closed: boolean;
+  /** `null` when it cannot be resolved; `modelError` says why. */
+  readonly model: ResolvedModel | null;
+  readonly modelError: HermesError | null;
+  readonly reasoningEffort: string | null;
+  /** ACP mode id: `default`, `accept_edits`, `dont_ask`. */
+  readonly mode: string;
+  readonly editPolicy: EditPolicy;
+  readonly yolo: boolean;
+
+  /** Conversation in memory: what the next request is built from. */
+  history(): readonly Message[];
+  usage(): SessionUsage;
+  inflight(): Inflight | null;
+  /** Names of the tools offered to the model. */
+  toolNames(): readonly string[];
+
+  subscribe(reader: EventReader): () => void;
+  /** Never throws for model trouble: that is an outcome. Throws `session_busy` never: it queues, first in first out. */
+  submit(input: UserInput, options: SubmitOptions): TurnHandle;
+  /** Trimmed; false when empty or when no turn runs (core.md A.15). */
+  steer(text: string): boolean;
+  /** Cancels the running turn, and the queued ones unless `keepQueue`. The numbers of each. */
+  interrupt(options?: { keepQueue?: boolean }): { running: boolean; dropped: number };
+  /** Resolves when no turn runs. */
+  idle(): Promise<void>;
+
+  asks(): readonly Ask[];
+  answer(askId: string, answer: AskAnswer): AnswerResult;
+
+  /** `/model` syntax. Throws `session_busy`, `invalid_model`, … and then nothing has changed. */
+  setModel(argument: string, options?: { signal?: AbortSignal }): Promise<SwitchResult>;
+  setMode(mode: string): Promise<void>;
+  setYolo(on: boolean): void;
+  /** `null` = default. */
+  setReasoningEffort(effort: string | null): Promise<void>;
+  setCwd(cwd: string, additional?: readonly string[]): Promise<void>;
+  /** Throws `invalid_title`, `title_taken`; stores the row if it is missing. */
+  setTitle(title: string | null): Promise<string | null>;
+  /** Empties the conversation, keeps the session (ACP `/reset`). Throws `session_busy`. */
+  reset(): Promise<void>;
+  /** Makes sure the row exists in the store. */
+  store(): Promise<void>;
+  /** Cancels, frees processes and grants, marks the row ended. Idempotent. */
+  close(reason: string): Promise<void>;
+}
+
+export interface CreateOptions {
+  /** Public handle and first row id; made by the rules of the source when absent (core.md D.3). */
+  readonly id?: string;
+  readonly source: string;
+  readonly cwd: string;
+  readonly additionalDirectories?: readonly string[];
+  readonly model?: ModelChoice;
+  readonly reasoningEffort?: string;
+  readonly mode?: string;
+  /** `null` where no diff question exists (everything but ACP). */
+  readonly editPolicy?: EditPolicy;
+  readonly title?: string;
+  readonly parentId?: string;
+  readonly history?: readonly Message[];
+  /** Write the row at once; otherwise with the first turn. */
+  readonly storeNow?: boolean;
+  readonly sessionKey?: string;
+  readonly fingerprint?: string;
+  /** Where files are read and written; the local disk when absent. */
+  readonly files?: FileAccess;
+  /** System-prompt hint of the surface: `acp`, `tui`, `api_server`, `cli`. */
+  readonly surface: string;
+}
+
+export interface OpenOptions {
+  readonly surface: string;
+  /** Only sessions of these sources exist for the caller. */
+  readonly sources?: readonly string[];
+  readonly editPolicy?: EditPolicy;
+  readonly cwd?: string;
+  readonly additionalDirectories?: readonly string[];
+  readonly files?: FileAccess;
+  /** False: the row the id names, not the tip of its compression chain. */
+  readonly followTip?: boolean;
+}
+
+export interface Sessions {
+  create(options: CreateOptions): Promise<Session>;
+  /** The live session, or one restored from the store. Throws `session_not_found`. Racing calls get the same one. */
+  open(id: string, options: OpenOptions): Promise<Session>;
+  /** Live only. */
+  get(id: string): Session | undefined;
+  live(): readonly Session[];
+  /** Copies up to the last complete message group into a new session. Throws `session_not_found`, `empty_history`. */
+  fork(
+    sourceId: string,
+    options: OpenOptions & { id?: string; title?: string; count?: number; allowEmpty?: boolean },
+  ): Promise<Session>;
+  /** Removes the stored conversation and closes it when live; false when unknown. */
+  delete(id: string): Promise<boolean>;
+  /** Cancels and closes all, at most `deadlineMs`. */
+  closeAll(reason: string, options?: { deadlineMs?: number }): Promise<void>;
+}

@@ -1,0 +1,134 @@
+/**
+ * The settings the program reads, typed and complete: defaults filled in, `${VAR}` expanded (core.md E.4).
+ * `config/` builds it from `config.jsonc`; nobody else parses configuration. Wire names (snake_case) stay, so that
+ * a key in the file, in `hermes config get` and in the code is the same word.
+ */
+
+export interface ProviderEntry {
+  readonly name?: string;
+  readonly base_url?: string;
+  readonly api_key?: string;
+  readonly key_env?: string;
+  readonly api_mode?: string;
+  readonly model?: string;
+  readonly default_model?: string;
+  /** Map id → facts, or a list of ids. */
+  readonly models?: Readonly<Record<string, ModelFacts>> | readonly string[];
+  readonly discover_models?: boolean;
+  readonly context_length?: number;
+  readonly request_timeout_seconds?: number;
+  readonly stale_timeout_seconds?: number;
+  readonly extra_body?: Readonly<Record<string, unknown>>;
+  readonly extra_headers?: Readonly<Record<string, string>>;
+}
+
+export interface ModelFacts {
+  readonly context_length?: number;
+  readonly supports_vision?: boolean;
+  readonly timeout_seconds?: number;
+  readonly stale_timeout_seconds?: number;
+}
+
+export interface Settings {
+  readonly model: {
+    readonly default: string;
+    readonly provider: string;
+    readonly base_url: string;
+    readonly api_key: string;
+    readonly api_mode: string;
+    readonly context_length: number | null;
+    readonly max_tokens: number | null;
+    readonly supports_vision: boolean | null;
+    readonly default_headers: Readonly<Record<string, string>>;
+    readonly extra_headers: Readonly<Record<string, string>>;
+    readonly aliases: Readonly<Record<string, string>>;
+    readonly persist_switch_by_default: boolean;
+  };
+  readonly providers: Readonly<Record<string, ProviderEntry>>;
+  readonly custom_providers: readonly (ProviderEntry & { readonly name?: string })[];
+  readonly model_aliases: Readonly<Record<string, { model?: string; provider?: string; base_url?: string }>>;
+  readonly agent: {
+    /** `null` = no cap. */
+    readonly max_turns: number | null;
+    readonly api_max_retries: number;
+    readonly reasoning_effort: string;
+    readonly clarify_timeout: number;
+    readonly disabled_toolsets: readonly string[];
+    readonly environment_hint: string;
+    readonly task_completion_guidance: boolean;
+    readonly parallel_tool_call_guidance: boolean;
+  };
+  readonly terminal: {
+    readonly cwd: string;
+    readonly timeout: number;
+    readonly env_passthrough: readonly string[];
+    readonly shell_init_files: readonly string[];
+    readonly auto_source_bashrc: boolean;
+  };
+  readonly tool_output: {
+    readonly max_bytes: number;
+    readonly max_lines: number;
+    readonly max_line_length: number;
+  };
+  readonly file_read_max_chars: number;
+  readonly context_file_max_chars: number | null;
+  readonly max_live_sessions: number;
+  readonly max_concurrent_sessions: number | null;
+  readonly command_allowlist: readonly string[];
+  readonly approvals: {
+    readonly mode: "manual" | "smart" | "off";
+    /** Seconds. */
+    readonly timeout: number;
+    readonly deny: readonly string[];
+  };
+  readonly security: {
+    readonly redact_secrets: boolean;
+    readonly allow_private_urls: boolean;
+  };
+  readonly compression: {
+    readonly enabled: boolean;
+    readonly threshold: number;
+    readonly target_ratio: number;
+    readonly protect_first_n: number;
+    readonly protect_last_n: number;
+    readonly in_place: boolean;
+  };
+  readonly auxiliary: Readonly<Record<string, { provider?: string; model?: string; language?: string }>>;
+  readonly display: {
+    readonly show_reasoning: boolean;
+    readonly busy_input_mode: "interrupt" | "queue" | "steer";
+    readonly tool_progress: string;
+    readonly personality: string;
+  };
+  readonly gateway: {
+    readonly allowed_hosts: readonly string[];
+    readonly ws_max_message_bytes: number;
+    readonly api_server: {
+      readonly host: string;
+      readonly port: number;
+      readonly key: string;
+      readonly cors_origins: readonly string[];
+      readonly allowed_hosts: readonly string[];
+      readonly model_name: string;
+      readonly max_concurrent_runs: number;
+      readonly model_routes: Readonly<
+        Record<string, { model: string; provider?: string; api_key?: string; base_url?: string }>
+      >;
+      readonly direct_model_requests: "known" | boolean;
+      readonly tool_progress_events: boolean;
+      readonly show_reasoning: boolean;
+    };
+  };
+  readonly acp: {
+    readonly keepalive_interval_s: number;
+    readonly write_stall_s: number;
+    readonly eof_grace_s: number;
+    readonly fs_timeout_s: number;
+    readonly use_client_terminal: boolean;
+    readonly legacy_models: boolean;
+    readonly all_sources: boolean;
+  };
+  readonly logging: {
+    readonly level: "DEBUG" | "INFO" | "WARNING" | "ERROR";
+  };
+}

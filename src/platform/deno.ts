@@ -1,0 +1,175 @@
+/** The real `Platform` on Deno. The only file below the transports that touches `Deno.*`. */
+import { spawn as nodeSpawn } from "node:child_process";
+import { tmpdir } from "node:os";
+import { delay } from "@/lib/abort.ts";
+import type { Child, ChildExit, DirEntry, Files, FileStat, Platform, SpawnOptions } from "./mod.ts";
+
+function toStat(info: Deno.FileInfo): FileStat {
+  return {
+    isFile: info.isFile,
+    isDirectory: info.isDirectory,
+    isSymlink: info.isSymlink,
+    isSpecial: !info.isFile && !info.isDirectory && !info.isSymlink,
+    size: info.size,
+    mtimeMs: info.mtime?.getTime() ?? 0,
+    mode: info.mode ?? 0o644,
+  };
+}
+
+async function orNull<T>(promise: Promise<T>): Promise<T | null> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
+    throw error;
+  }
+}
+
+function orNullSync<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
+    throw error;
+  }
+}
+
+function modeOf(options?: { mode?: number }): Deno.WriteFileOptions {
+  return options?.mode === undefined ? {} : { mode: options.mode };
+}
+
+async function readHead(path: string, limit: number): Promise<Uint8Array> {
+  using file = await Deno.open(path, { read: true });
+  const buffer = new Uint8Array(limit);
+  let used = 0;
+  while (used < limit) {
+    const n = await file.read(buffer.subarray(used));
+    if (n === null) break;
+    used += n;
+  }
+  return buffer.subarray(0, used);
+}
+
+const files: Files = {
+  read: (path) => Deno.readFile(path),
+  readHead,
+  write: (path, data, options) => Deno.writeFile(path, data, modeOf(options)),
+  append: (path, data, options) => Deno.writeFile(path, data, { ...modeOf(options), append: true }),
+  rename: (from, to) => Deno.rename(from, to),
+  remove: (path, options) => Deno.remove(path, { recursive: options?.recursive ?? false }),
+  mkdir: (path, options) => Deno.mkdir(path, { recursive: true, ...modeOf(options) }),
+  chmod: (path, mode) => Deno.build.os === "windows" ? Promise.resolve() : Deno.chmod(path, mode),
+  stat: async (path) => {
+    const info = await orNull(Deno.stat(path));
+    return info && toStat(info);
+  },
+  lstat: async (path) => {
+    const info = await orNull(Deno.lstat(path));
+    return info && toStat(info);
+  },
+  realPath: (path) => orNull(Deno.realPath(path)),
+  list: async (path) => {
+    const entries: DirEntry[] = [];
+    for await (const entry of Deno.readDir(path)) entries.push(entry);
+    return entries;
+  },
+  readTextSync: (path) => orNullSync(() => Deno.readTextFileSync(path)),
+  statSync: (path) => {
+    const info = orNullSync(() => Deno.statSync(path));
+    return info && toStat(info);
+  },
+  realPathSync: (path) => orNullSync(() => Deno.realPathSync(path)),
+  mkdirSync: (path, options) => Deno.mkdirSync(path, { recursive: true, ...modeOf(options) }),
+  writeSync: (path, data, options) => Deno.writeTextFileSync(path, data, modeOf(options)),
+  renameSync: (from, to) => Deno.renameSync(from, to),
+};
+
+/** `Deno.Command` makes no process group, so the node API is used: a detached child leads a group of its own. */
+function spawn(command: string, args: string[], options: SpawnOptions): Child {
+  const child = nodeSpawn(command, args, {
+    cwd: options.cwd,
+    env: options.env,
+    detached: true,
+    stdio: [options.stdin === "pipe" ? "pipe" : "ignore", "pipe", "pipe"],
+  });
+  const pid = child.pid;
+  const started = new Promise<void>((resolve, reject) => {
+    child.once("spawn", () => resolve());
+    child.once("error", (error: Error) => reject(error));
+  });
+  child.stdout?.on("data", (chunk: Uint8Array) => options.onStdout(chunk));
+  child.stderr?.on("data", (chunk: Uint8Array) => options.onStderr(chunk));
+  const exited = new Promise<ChildExit>((resolve, reject) => {
+    started.catch(reject);
+    child.once("exit", (code: number | null, signal: string | null) => {
+      const settle = () => {
+        clearTimeout(timer);
+        resolve({ code, signal });
+      };
+      const timer = setTimeout(() => {
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+        settle();
+      }, 500);
+      child.once("close", settle);
+    });
+  });
+  exited.catch(() => {/* reported to whoever awaits it */});
+  child.stdin?.on("error", () => {/* the child closed its stdin; write() reports it */});
+  return {
+    pid: pid ?? -1,
+    exited,
+    write: (data) =>
+      new Promise((resolve, reject) => {
+        if (!child.stdin?.writable) return reject(new Error("Cannot write: stdin of the process is closed"));
+        child.stdin.write(data, (error?: Error | null) => error ? reject(error) : resolve());
+      }),
+    closeStdin: () => void child.stdin?.end(),
+    kill: (signal) => {
+      if (pid === undefined) return;
+      try {
+        Deno.kill(Deno.build.os === "windows" ? pid : -pid, signal);
+      } catch {
+        // The group is already gone.
+      }
+    },
+    unref: () => child.unref(),
+  };
+}
+
+function hex(digits: number): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(Math.ceil(digits / 2)));
+  let text = "";
+  for (const byte of bytes) text += byte.toString(16).padStart(2, "0");
+  return text.slice(0, digits);
+}
+
+const encoder = new TextEncoder();
+
+/** Builds the platform of this process. */
+export function createDenoPlatform(): Platform {
+  const os = Deno.build.os;
+  return {
+    os: os === "windows" || os === "darwin" ? os : "linux",
+    arch: Deno.build.arch,
+    pid: Deno.pid,
+    clock: { now: () => Date.now(), monotonic: () => performance.now(), delay },
+    ids: { uuid: () => crypto.randomUUID(), hex },
+    files,
+    random: () => Math.random(),
+    env: () => Deno.env.toObject(),
+    cwd: () => Deno.cwd(),
+    homeDir: () => Deno.env.get("HOME") ?? Deno.env.get("USERPROFILE") ?? "/",
+    tempDir: () => tmpdir(),
+    execPath: () => Deno.execPath(),
+    fetch: (url, init) => fetch(url, init),
+    spawn,
+    stderr: (line) => {
+      try {
+        Deno.stderr.writeSync(encoder.encode(line + "\n"));
+      } catch {
+        // stderr is closed: there is nobody left to tell.
+      }
+    },
+  };
+}

@@ -1,0 +1,125 @@
+/**
+ * The outside world as an interface: clock, ids, files, environment, network, processes.
+ * `deno.ts` is the real one (imported by `main.ts` and tests only); `tests/support/fake_platform.ts` is the fake.
+ * Rooms above take a `Platform`; none of them touches `Deno.*` (style §21 lists the transports as exceptions).
+ */
+
+export interface FileStat {
+  readonly isFile: boolean;
+  readonly isDirectory: boolean;
+  readonly isSymlink: boolean;
+  /** FIFO, socket or device: must never be read as a file. */
+  readonly isSpecial: boolean;
+  readonly size: number;
+  /** Milliseconds since the epoch, 0 when unknown. */
+  readonly mtimeMs: number;
+  readonly mode: number;
+}
+
+export interface DirEntry {
+  readonly name: string;
+  readonly isFile: boolean;
+  readonly isDirectory: boolean;
+  readonly isSymlink: boolean;
+}
+
+/** Paths are absolute. Errors are the runtime's own (`NotFound`, `PermissionDenied`, …), see `isNotFound`. */
+export interface Files {
+  read(path: string): Promise<Uint8Array>;
+  /** Reads at most `limit` bytes from the start. */
+  readHead(path: string, limit: number): Promise<Uint8Array>;
+  /** Creates or truncates. */
+  write(path: string, data: Uint8Array, options?: { mode?: number }): Promise<void>;
+  append(path: string, data: Uint8Array, options?: { mode?: number }): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  remove(path: string, options?: { recursive?: boolean }): Promise<void>;
+  /** Recursive; no error when it exists. */
+  mkdir(path: string, options?: { mode?: number }): Promise<void>;
+  chmod(path: string, mode: number): Promise<void>;
+  /** Follows links; `null` when absent. */
+  stat(path: string): Promise<FileStat | null>;
+  /** Does not follow links; `null` when absent. */
+  lstat(path: string): Promise<FileStat | null>;
+  /** `null` when absent. */
+  realPath(path: string): Promise<string | null>;
+  list(path: string): Promise<DirEntry[]>;
+  /** Synchronous forms for start-up and configuration, where a missing file is the normal case. */
+  readTextSync(path: string): string | null;
+  statSync(path: string): FileStat | null;
+  realPathSync(path: string): string | null;
+  mkdirSync(path: string, options?: { mode?: number }): void;
+  writeSync(path: string, data: string, options?: { mode?: number }): void;
+  renameSync(from: string, to: string): void;
+}
+
+export interface SpawnOptions {
+  readonly cwd: string;
+  /** The whole environment of the child; nothing is inherited. */
+  readonly env: Record<string, string>;
+  /** `null` = empty stdin (closed); `pipe` = writable. */
+  readonly stdin: "null" | "pipe";
+  /** Called for every chunk of stdout; chunks of one stream are in order. */
+  onStdout(chunk: Uint8Array): void;
+  onStderr(chunk: Uint8Array): void;
+}
+
+export interface ChildExit {
+  /** Exit code; `null` when a signal ended it. */
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+/** A child in a process group of its own (its descendants share the group). */
+export interface Child {
+  readonly pid: number;
+  /** Settles when the process has ended and both outputs are read, or 500 ms after its end (a survivor may hold them). */
+  readonly exited: Promise<ChildExit>;
+  write(data: Uint8Array): Promise<void>;
+  closeStdin(): void;
+  /** Signals the whole group; never throws. */
+  kill(signal: "SIGTERM" | "SIGKILL" | "SIGINT"): void;
+  /** Lets the program end although the child is running. */
+  unref(): void;
+}
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Monotonic milliseconds. */
+  monotonic(): number;
+  delay(ms: number, options?: { signal?: AbortSignal | undefined }): Promise<void>;
+}
+
+export interface Ids {
+  uuid(): string;
+  /** Lower-case hexadecimal digits. */
+  hex(digits: number): string;
+}
+
+export interface Platform {
+  readonly os: "linux" | "darwin" | "windows";
+  readonly arch: string;
+  readonly pid: number;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly files: Files;
+  /** 0 ≤ x < 1. */
+  random(): number;
+  /** A snapshot of the process environment. */
+  env(): Record<string, string>;
+  cwd(): string;
+  homeDir(): string;
+  tempDir(): string;
+  execPath(): string;
+  fetch(url: string, init?: RequestInit): Promise<Response>;
+  /** Throws when the program cannot be started. */
+  spawn(command: string, args: string[], options: SpawnOptions): Child;
+  /** Writes one line to stderr; never throws. */
+  stderr(line: string): void;
+}
+
+/** True for "no such file" errors of `Files`. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof Error &&
+    (error.name === "NotFound" || (error as { code?: string }).code === "ENOENT");
+}
