@@ -2,6 +2,7 @@
 export { assertNever } from "@/lib/assert_never.ts";
 export type { AnswerResult, ApprovalChoice, Ask, AskAnswer, AskOutcome, AskPayload } from "./asks.ts";
 export { AskBroker } from "./asks.ts";
+export type { CommandInfo, CommandResult, Commands, Surface } from "./command_api.ts";
 export type { HermesErrorCode, ModelFailure, ModelFailureKind } from "./errors.ts";
 export { HermesError } from "./errors.ts";
 export type {
