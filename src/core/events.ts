@@ -74,6 +74,7 @@ export type CoreEventBody =
   /** An allowed call goes on. */
   | { readonly type: "tool.run"; readonly callId: string }
   | { readonly type: "tool.progress"; readonly callId: string; readonly name: string; readonly text: string }
+  /** A call that policy refused before it started has an end without a start (`refused: "policy"`). */
   | {
     readonly type: "tool.end";
     readonly call: ToolCallView;

@@ -68,6 +68,7 @@ export type {
 } from "./ports.ts";
 export type {
   AskPolicy,
+  CompactionReport,
   CreateOptions,
   Inflight,
   OpenOptions,
@@ -78,5 +79,7 @@ export type {
   TurnHandle,
   UserInput,
 } from "./session_api.ts";
+export type { CoreServices } from "./services.ts";
+export { LiveSessions } from "./sessions.ts";
 export { NOBODY_TO_ASK } from "./session_api.ts";
 export type { ModelFacts, ProviderEntry, Settings } from "./settings.ts";

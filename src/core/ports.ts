@@ -425,6 +425,8 @@ export interface SessionStore {
 
   /** Rows in order, row ids back in the same order, one transaction. */
   appendMessages(sessionId: string, messages: readonly Message[], usage?: Usage): Promise<number[]>;
+  /** Replaces the content of one row (steer text joins the last tool result). */
+  updateContent(rowId: number, content: Content): Promise<void>;
   /** Active rows of one session; unanswered calls are left as stored. */
   loadMessages(sessionId: string): Message[];
   /** Active rows over the compression chain, oldest ancestor first. */

@@ -72,6 +72,11 @@ export interface SessionUsage {
   readonly contextMax: number | null;
 }
 
+export interface CompactionReport {
+  readonly before: { readonly messages: number; readonly tokens: number };
+  readonly after: { readonly messages: number; readonly tokens: number };
+}
+
 export interface Session {
   readonly id: string;
   readonly source: string;
@@ -129,6 +134,8 @@ export interface Session {
   setTitle(title: string | null): Promise<string | null>;
   /** Empties the conversation, keeps the session (ACP `/reset`). Throws `session_busy`. */
   reset(): Promise<void>;
+  /** Summarises the older part now; `null` when there is too little. Throws `session_busy`, or when it fails. */
+  compact(options?: { focus?: string; signal?: AbortSignal }): Promise<CompactionReport | null>;
   /** Makes sure the row exists in the store. */
   store(): Promise<void>;
   /** Cancels, frees processes and grants, marks the row ended. Idempotent. */

@@ -93,6 +93,8 @@ export interface Settings {
     readonly protect_last_n: number;
     readonly in_place: boolean;
   };
+  /** Tried in order when the primary fails (core.md A.11). */
+  readonly fallback_providers?: readonly { model?: string; provider?: string; base_url?: string }[];
   readonly auxiliary: Readonly<Record<string, { provider?: string; model?: string; language?: string }>>;
   readonly display: {
     readonly show_reasoning: boolean;

@@ -69,7 +69,7 @@ export class FrameWriter {
       const batch = this.#queue.length === 1 ? this.#queue[0]! : this.#queue.join("");
       this.#queue = [];
       await this.#writeAll(encoder.encode(batch));
-      this.#queued -= batch.length;
+      this.#queued = Math.max(0, this.#queued - batch.length);
       if (this.#queued <= (this.#options.highWater ?? 8 << 20)) this.#release(this.#roomWaiters);
     }
     this.#flushing = false;

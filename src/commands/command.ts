@@ -1,0 +1,38 @@
+/** One slash command: its catalogue facts and what it does (core.md H). Knows no wire: it answers plain text. */
+import type {
+  CommandInfo,
+  CommandResult,
+  ConfigService,
+  Models,
+  Session,
+  Surface,
+  Tool,
+} from "@/core/mod.ts";
+
+export interface CommandDeps {
+  readonly version: string;
+  readonly models: Models;
+  readonly config: ConfigService;
+  readonly tools: readonly Tool[];
+  /** Catalogue of a surface, for `/help`. */
+  list(surface: Surface): readonly CommandInfo[];
+}
+
+export interface CommandContext {
+  readonly session: Session;
+  readonly surface: Surface;
+  readonly signal?: AbortSignal;
+}
+
+export interface Command extends CommandInfo {
+  run(args: string, context: CommandContext, deps: CommandDeps): CommandResult | Promise<CommandResult>;
+}
+
+export function text(message: string, isError = false): CommandResult {
+  return isError ? { type: "text", text: message, isError } : { type: "text", text: message };
+}
+
+/** 1234567 → "1,234,567". */
+export function grouped(n: number): string {
+  return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
+}

@@ -1,0 +1,138 @@
+/** Commands that only tell: nothing changes, no model call. */
+import { type Message, promptTokens, type Session, type Surface } from "@/core/mod.ts";
+import { type Command, grouped, text } from "./command.ts";
+
+const EVERYWHERE: readonly Surface[] = ["acp", "gateway", "cli"];
+
+export const help: Command = {
+  name: "help",
+  aliases: [],
+  description: "List the commands",
+  argsHint: "",
+  category: "Info",
+  surfaces: EVERYWHERE,
+  needsIdle: false,
+  run: (_args, { surface }, deps) => {
+    const lines = deps.list(surface).map((c) =>
+      `/${c.name}${c.argsHint ? ` ${c.argsHint}` : ""} — ${c.description}`
+    );
+    const rest = surface === "acp" ? "Any other /word goes to the model as text." : "";
+    return text(["Commands:", ...lines, rest].filter(Boolean).join("\n"));
+  },
+};
+
+export const version: Command = {
+  name: "version",
+  aliases: ["v"],
+  description: "Show the program version",
+  argsHint: "",
+  category: "Info",
+  surfaces: EVERYWHERE,
+  needsIdle: false,
+  run: (_args, _context, deps) => text(`Hermes Agent v${deps.version}`),
+};
+
+export const tools: Command = {
+  name: "tools",
+  aliases: [],
+  description: "List the tools the model can use",
+  argsHint: "",
+  category: "Tools & Skills",
+  surfaces: EVERYWHERE,
+  needsIdle: false,
+  run: (_args, { session }, deps) => {
+    const names = new Set(session.toolNames());
+    const offered = deps.tools.filter((tool) => names.has(tool.name));
+    const lines = offered.map((tool) => `${tool.name}: ${clip(firstSentence(tool.description), 80)}`);
+    return text([`${offered.length} tools:`, ...lines].join("\n"));
+  },
+};
+
+function firstSentence(description: string): string {
+  return description.split(/(?<=\.)\s/)[0]!.replace(/\s+/g, " ");
+}
+
+function clip(value: string, max: number): string {
+  return value.length <= max ? value : `${value.slice(0, max - 1)}…`;
+}
+
+function countByRole(messages: readonly Message[]): string {
+  const counts = { user: 0, assistant: 0, tool: 0 };
+  for (const message of messages) counts[message.role]++;
+  return `${messages.length} messages (user ${counts.user}, assistant ${counts.assistant}, tool ${counts.tool})`;
+}
+
+function modelLine(session: Session): string {
+  const { model, modelError } = session;
+  if (!model) return `Model: none — ${modelError?.message ?? "not configured"}`;
+  return `Model: ${model.model} (${model.label})`;
+}
+
+export const context: Command = {
+  name: "context",
+  aliases: [],
+  description: "Show how full the context window is",
+  argsHint: "",
+  category: "Info",
+  surfaces: EVERYWHERE,
+  needsIdle: false,
+  run: (_args, { session }, deps) => {
+    const { contextUsed, contextMax } = session.usage();
+    const lines = [countByRole(session.history()), modelLine(session)];
+    if (contextMax === null) lines.push(`Context: about ${grouped(contextUsed)} tokens (window unknown)`);
+    else {
+      const percent = Math.min(100, Math.round(contextUsed * 100 / contextMax));
+      const threshold = Math.round(contextMax * deps.config.settings().compression.threshold);
+      lines.push(`Context: about ${grouped(contextUsed)} of ${grouped(contextMax)} tokens (${percent} %)`);
+      lines.push(
+        `Compression threshold: ${grouped(threshold)} tokens, ${
+          contextUsed >= threshold ? "reached" : `${grouped(threshold - contextUsed)} to go`
+        }`,
+      );
+    }
+    return text(lines.join("\n"));
+  },
+};
+
+export const status: Command = {
+  name: "status",
+  aliases: [],
+  description: "Show session, model and tokens",
+  argsHint: "",
+  category: "Session",
+  surfaces: ["gateway", "cli"],
+  needsIdle: false,
+  run: (_args, { session }) => {
+    const { contextUsed, usage } = session.usage();
+    return text([
+      `Session: ${session.id}`,
+      ...(session.title ? [`Title: ${session.title}`] : []),
+      `Directory: ${session.cwd}`,
+      modelLine(session),
+      `Tokens: ${grouped(promptTokens(usage) + usage.output)} used, next request about ${
+        grouped(contextUsed)
+      }`,
+      `Running: ${session.running ? "yes" : "no"}`,
+    ].join("\n"));
+  },
+};
+
+export const usage: Command = {
+  name: "usage",
+  aliases: [],
+  description: "Show the tokens this session has used",
+  argsHint: "",
+  category: "Info",
+  surfaces: ["gateway", "cli"],
+  needsIdle: false,
+  run: (_args, { session }) => {
+    const { usage, calls } = session.usage();
+    return text([
+      `Model calls: ${grouped(calls)}`,
+      `Input: ${grouped(usage.input)}`,
+      `Cached input: ${grouped(usage.cacheRead)} read, ${grouped(usage.cacheWrite)} written`,
+      `Output: ${grouped(usage.output)}${usage.reasoning ? ` (thinking ${grouped(usage.reasoning)})` : ""}`,
+      `Total: ${grouped(promptTokens(usage) + usage.output)}`,
+    ].join("\n"));
+  },
+};

@@ -1,0 +1,63 @@
+/** The one registry of slash commands: a written list, from which catalogue, help and the ACP list derive. */
+import {
+  type CommandInfo,
+  type CommandResult,
+  type Commands,
+  HermesError,
+  type Session,
+  type Surface,
+} from "@/core/mod.ts";
+import type { Command, CommandDeps } from "./command.ts";
+import { context, help, status, tools, usage, version } from "./info.ts";
+import { model, reasoning, yolo } from "./model.ts";
+import { compact, compress, queue, reset, steer, title } from "./session.ts";
+
+/** In catalogue order; the order of the ACP list is part of its contract (acp.md C9). */
+const ALL: readonly Command[] = [
+  help,
+  model,
+  tools,
+  context,
+  reset,
+  compact,
+  compress,
+  steer,
+  queue,
+  status,
+  usage,
+  title,
+  reasoning,
+  yolo,
+  version,
+];
+
+export function createCommands(deps: Omit<CommandDeps, "list">): Commands {
+  function list(surface: Surface): readonly CommandInfo[] {
+    return ALL.filter((command) => command.surfaces.includes(surface));
+  }
+
+  function find(name: string, surface: Surface): Command | null {
+    const wanted = name.replace(/^\//, "").toLowerCase();
+    const known = ALL.filter((command) => command.surfaces.includes(surface));
+    return known.find((c) => c.name === wanted) ?? known.find((c) => c.aliases.includes(wanted)) ?? null;
+  }
+
+  async function run(
+    name: string,
+    args: string,
+    at: { session: Session; surface: Surface; signal?: AbortSignal },
+  ): Promise<CommandResult> {
+    const command = find(name, at.surface);
+    if (!command) throw new HermesError("invalid_argument", `Unknown command "/${name}": see /help`);
+    const changesModel = command.name === "model" && args.trim() !== "";
+    if ((command.needsIdle || changesModel) && at.session.running) {
+      throw new HermesError(
+        "session_busy",
+        `session busy: /${command.name} has to wait until the turn has ended`,
+      );
+    }
+    return await command.run(args.trim(), at, { ...deps, list });
+  }
+
+  return { list, find, run };
+}

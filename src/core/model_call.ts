@@ -1,0 +1,181 @@
+/**
+ * One answer of the model: stream, publish, retry (core.md A.5, A.11). Never throws; a failure and an abort are
+ * answers of their own. Retries happen here and nowhere else.
+ *
+ *   attempt ─► batches ─► events          error, nothing shown, retryable ─► wait ─► attempt
+ *                      └► done            error after shown text           ─► failed, text kept
+ */
+import { abortable, isAbort } from "@/lib/abort.ts";
+import type { Platform } from "@/platform/mod.ts";
+import type { ModelFailure } from "./errors.ts";
+import type { CoreEventBody } from "./events.ts";
+import type { Usage } from "./messages.ts";
+import type { FinishReason, ModelClient, ModelRequest, RawToolCall } from "./ports.ts";
+
+export interface ModelAnswer {
+  readonly type: "done" | "failed" | "cancelled";
+  readonly text: string;
+  readonly reasoning: string;
+  readonly elapsedMs: number;
+  readonly finish: FinishReason;
+  readonly toolCalls: readonly RawToolCall[];
+  readonly usage: Usage | null;
+  readonly reasoningContent?: string;
+  readonly reasoningDetails?: readonly unknown[];
+  /** Set when `type` is `failed`. */
+  readonly failure: ModelFailure | null;
+  /** Requests that were sent. */
+  readonly attempts: number;
+}
+
+export interface ModelCallContext {
+  readonly platform: Platform;
+  readonly signal: AbortSignal;
+  readonly maxAttempts: number;
+  publish(body: CoreEventBody): void;
+  /** A promise while readers are full. */
+  backpressure(): Promise<void> | null;
+  /** Text and thought so far, for clients that join late. */
+  onShown(text: string, reasoning: string): void;
+}
+
+/** What one attempt has gathered. */
+class Attempt {
+  text = "";
+  reasoning = "";
+  toolInFlight = false;
+  #reasoningOpen = false;
+  /** Text an earlier attempt has shown already. */
+  #skip: string;
+  readonly #context: ModelCallContext;
+
+  constructor(context: ModelCallContext, shown: string) {
+    this.#context = context;
+    this.#skip = shown;
+  }
+
+  addText(text: string): void {
+    this.endReasoning();
+    this.text += text;
+    const fresh = this.#unseen(text);
+    if (fresh) this.#context.publish({ type: "text.delta", text: fresh });
+  }
+
+  addReasoning(text: string): void {
+    this.#reasoningOpen = true;
+    this.reasoning += text;
+    this.#context.publish({ type: "reasoning.delta", text });
+  }
+
+  endReasoning(): void {
+    if (!this.#reasoningOpen) return;
+    this.#reasoningOpen = false;
+    this.#context.publish({ type: "reasoning.end", text: this.reasoning });
+  }
+
+  #unseen(text: string): string {
+    if (!this.#skip) return text;
+    if (this.#skip.startsWith(text)) {
+      this.#skip = this.#skip.slice(text.length);
+      return "";
+    }
+    const fresh = text.startsWith(this.#skip) ? text.slice(this.#skip.length) : text;
+    this.#skip = "";
+    return fresh;
+  }
+}
+
+/** Milliseconds before the next attempt, with 0–50 % jitter; `n` counts failures from 1. */
+export function retryDelay(failure: ModelFailure, n: number, random: number): number {
+  if (failure.retryAfterMs !== undefined) return Math.min(failure.retryAfterMs, 600_000);
+  const invalid = failure.kind === "invalid_response" || failure.kind === "empty_stream";
+  const [base, cap] = invalid ? [5_000, 120_000] : [2_000, 60_000];
+  return Math.min(cap, base * 2 ** (n - 1)) * (1 + random / 2);
+}
+
+export async function callModel(
+  client: ModelClient,
+  request: ModelRequest,
+  context: ModelCallContext,
+): Promise<ModelAnswer> {
+  const start = context.platform.clock.monotonic();
+  let shown = "";
+  for (let n = 1;; n++) {
+    const attempt = new Attempt(context, shown);
+    const base = () => ({
+      text: attempt.text,
+      reasoning: attempt.reasoning,
+      elapsedMs: context.platform.clock.monotonic() - start,
+      finish: "stop" as FinishReason,
+      toolCalls: [],
+      usage: null,
+      failure: null,
+      attempts: n,
+    });
+    const end = await runAttempt(client, request, context, attempt);
+    attempt.endReasoning();
+    if (end === "cancelled") return { ...base(), type: "cancelled" };
+    if (end.type === "done") return { ...base(), ...end, type: "done" };
+    if (attempt.text.length > shown.length) shown = attempt.text;
+    const keepText = shown !== "" && !end.toolInFlight;
+    if (keepText || !end.failure.retryable || n >= context.maxAttempts) {
+      return { ...base(), type: "failed", text: shown, failure: end.failure };
+    }
+    const wait = retryDelay(end.failure, n, context.platform.random());
+    context.publish({
+      type: "status",
+      kind: "retry",
+      text: `${end.failure.message} — trying again in ${(wait / 1000).toFixed(1)} s (${n}/${
+        context.maxAttempts - 1
+      })`,
+    });
+    try {
+      await context.platform.clock.delay(wait, { signal: context.signal });
+    } catch {
+      return { ...base(), type: "cancelled", text: shown };
+    }
+  }
+}
+
+type AttemptEnd = Extract<import("./ports.ts").ModelChunk, { type: "done" | "error" }> | "cancelled";
+
+async function runAttempt(
+  client: ModelClient,
+  request: ModelRequest,
+  context: ModelCallContext,
+  attempt: Attempt,
+): Promise<AttemptEnd> {
+  const { signal } = context;
+  let end: AttemptEnd | null = null;
+  try {
+    for await (const batch of client.stream(request, { signal })) {
+      if (signal.aborted) return "cancelled";
+      for (const chunk of batch) {
+        if (chunk.type === "text") attempt.addText(chunk.text);
+        else if (chunk.type === "reasoning") attempt.addReasoning(chunk.text);
+        else if (chunk.type === "tool_name") {
+          attempt.endReasoning();
+          context.publish({ type: "tool.generating", name: chunk.name });
+        } else end = chunk;
+      }
+      context.onShown(attempt.text, attempt.reasoning);
+      const full = context.backpressure();
+      if (full) await abortable(full, signal);
+    }
+  } catch (error) {
+    if (signal.aborted || isAbort(error)) return "cancelled";
+    const message = error instanceof Error ? error.message : String(error);
+    return { type: "error", failure: broken(client, message), toolInFlight: false };
+  }
+  if (signal.aborted && end === null) return "cancelled";
+  return end ?? {
+    type: "error",
+    failure: broken(client, "The model's stream ended without an end"),
+    toolInFlight: false,
+  };
+}
+
+function broken(client: ModelClient, message: string): ModelFailure {
+  const { provider, model } = client.info;
+  return { kind: "unknown", message: message.slice(0, 500), provider, model, retryable: false };
+}

@@ -1,0 +1,23 @@
+/** The rooms a session works with, wired once by `app/build.ts`. */
+import type { Platform } from "@/platform/mod.ts";
+import type { Guard, Logger, Models, ResolvedModel, SessionStore, Tool, ToolSpec } from "./ports.ts";
+import type { Settings } from "./settings.ts";
+
+export interface CoreServices {
+  readonly platform: Platform;
+  readonly log: Logger;
+  readonly models: Models;
+  readonly guard: Guard;
+  readonly home: string;
+  settings(): Settings;
+  store(): SessionStore;
+  /** Tools of a surface, in the order the model sees them. */
+  tools(surface: string): readonly Tool[];
+  toolSpecs(surface: string): readonly ToolSpec[];
+  /** Environment of child processes: provider keys removed. */
+  childEnv(): Readonly<Record<string, string>>;
+  /** `--yolo`. */
+  readonly yolo: boolean;
+  /** Writes the default model to the config (`--global`). */
+  persistModel(model: ResolvedModel): Promise<void>;
+}

@@ -1,0 +1,505 @@
+/**
+ * One live conversation: its queue of turns, the running turn's controller, its model choice and its questions.
+ * At most one turn runs; the others wait, first in, first out. Owns every turn from submit to end and releases
+ * all of it on close. `turn.ts` does the work; this file only decides what runs when, and with what.
+ */
+import { abortable } from "@/lib/abort.ts";
+import { type AnswerResult, type Ask, type AskAnswer, AskBroker } from "./asks.ts";
+import { CallIds } from "./call_ids.ts";
+import { HermesError } from "./errors.ts";
+import { estimateTools, TokenEstimator } from "./estimate.ts";
+import type { CoreEventBody, SessionChange, TurnResult } from "./events.ts";
+import { EventHub, type EventReader } from "./hub.ts";
+import { addUsage, type Message, textOf, type Usage } from "./messages.ts";
+import type {
+  EditPolicy,
+  FileAccess,
+  ModelChoice,
+  ResolvedModel,
+  SessionConfig,
+  SwitchResult,
+} from "./ports.ts";
+import type { CoreServices } from "./services.ts";
+import type { Inflight, Session, SessionUsage, SubmitOptions, TurnHandle, UserInput } from "./session_api.ts";
+import { modeOf, policyOf } from "./modes.ts";
+import { compactSession } from "./session_compaction.ts";
+import { SessionState } from "./session_state.ts";
+import { Steering } from "./steering.ts";
+import { Transcript } from "./transcript.ts";
+import { runTurn } from "./turn.ts";
+import { cancelledResult, failedResult, prepareTurn } from "./turn_setup.ts";
+
+interface QueuedTurn {
+  readonly id: string;
+  readonly input: UserInput;
+  readonly options: SubmitOptions;
+  readonly controller: AbortController;
+  readonly settle: (result: TurnResult) => void;
+  unlink: () => void;
+}
+
+export interface SessionSeed {
+  readonly id: string;
+  readonly headId: string;
+  readonly source: string;
+  readonly surface: string;
+  readonly stored: boolean;
+  readonly createdAt: number;
+  readonly cwd: string;
+  readonly additionalDirectories: readonly string[];
+  readonly config: SessionConfig;
+  readonly title: string | null;
+  readonly parentId: string | null;
+  readonly sessionKey: string | null;
+  readonly systemPrompt: string | null;
+  readonly editPolicy: EditPolicy;
+  readonly messages: readonly Message[];
+  readonly usage: Usage;
+  readonly calls: number;
+  readonly files: FileAccess;
+}
+
+export class LiveSession implements Session {
+  readonly id: string;
+  readonly source: string;
+  readonly surface: string;
+  readonly createdAt: number;
+  readonly files: FileAccess;
+  readonly services: CoreServices;
+  readonly transcript: Transcript;
+  readonly steering = new Steering();
+  readonly callIds = new CallIds();
+  readonly broker = new AskBroker();
+  readonly scope: SessionState;
+  readonly hub: EventHub;
+  readonly parentId: string | null;
+  readonly sessionKey: string | null;
+  systemPrompt: string | null;
+  config: SessionConfig;
+  #cwd: string;
+  #additional: readonly string[];
+  #title: string | null;
+  #stored: boolean;
+  #hasEditPolicy: boolean;
+  #yolo = false;
+  #closed = false;
+  #lastActivityAt: number;
+  #queue: QueuedTurn[] = [];
+  #active: QueuedTurn | null = null;
+  #inflight: Inflight | null = null;
+  #idleWaiters: (() => void)[] = [];
+  #usage: Usage;
+  #calls: number;
+  #lastPromptTokens: number | null = null;
+  #estimator = new TokenEstimator();
+  /** Model work outside turns (`/model`, `/compact`): the session is busy meanwhile. */
+  #occupied: AbortController | null = null;
+
+  constructor(seed: SessionSeed, services: CoreServices) {
+    this.id = seed.id;
+    this.source = seed.source;
+    this.surface = seed.surface;
+    this.createdAt = seed.createdAt;
+    this.files = seed.files;
+    this.services = services;
+    this.parentId = seed.parentId;
+    this.sessionKey = seed.sessionKey;
+    this.systemPrompt = seed.systemPrompt;
+    this.config = seed.config;
+    this.#cwd = seed.cwd;
+    this.#additional = seed.additionalDirectories;
+    this.#title = seed.title;
+    this.#stored = seed.stored;
+    this.#hasEditPolicy = seed.editPolicy !== null;
+    this.#lastActivityAt = services.platform.clock.now() / 1000;
+    this.#usage = seed.usage;
+    this.#calls = seed.calls;
+    this.transcript = new Transcript(services.store, seed.headId, seed.messages);
+    this.callIds.learn(seed.messages);
+    this.scope = new SessionState(seed.id);
+    this.hub = new EventHub(
+      seed.id,
+      (error) => services.log.error(`An event reader failed: ${String(error)}`),
+    );
+  }
+
+  // ── Facts ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+  get headId(): string {
+    return this.transcript.headId;
+  }
+  get stored(): boolean {
+    return this.#stored;
+  }
+  get lastActivityAt(): number {
+    return this.#lastActivityAt;
+  }
+  get cwd(): string {
+    return this.#cwd;
+  }
+  get roots(): readonly string[] {
+    return [this.#cwd, ...this.#additional];
+  }
+  get title(): string | null {
+    return this.#title;
+  }
+  get running(): boolean {
+    return this.#active !== null || this.#occupied !== null;
+  }
+  get queued(): number {
+    return this.#queue.length;
+  }
+  get closed(): boolean {
+    return this.#closed;
+  }
+  get mode(): string {
+    return modeOf(this.config.mode);
+  }
+  get editPolicy(): EditPolicy {
+    return this.#hasEditPolicy ? policyOf(this.mode) : null;
+  }
+  get yolo(): boolean {
+    return this.#yolo;
+  }
+  get reasoningEffort(): string | null {
+    return this.config.reasoningEffort ?? (this.services.settings().agent.reasoning_effort || null);
+  }
+  get model(): ResolvedModel | null {
+    const resolved = this.#resolve();
+    return resolved instanceof HermesError ? null : resolved;
+  }
+  get modelError(): HermesError | null {
+    const resolved = this.#resolve();
+    return resolved instanceof HermesError ? resolved : null;
+  }
+
+  get modelChoice(): ModelChoice {
+    const { model, provider, baseUrl, apiMode } = this.config;
+    return {
+      ...(model === undefined ? {} : { model }),
+      ...(provider === undefined ? {} : { provider }),
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...(apiMode === undefined ? {} : { apiMode }),
+    };
+  }
+
+  #resolve(): ResolvedModel | HermesError {
+    try {
+      return this.services.models.resolve(this.modelChoice);
+    } catch (error) {
+      if (error instanceof HermesError) return error;
+      throw error;
+    }
+  }
+
+  history(): readonly Message[] {
+    return this.transcript.messages;
+  }
+
+  usage(): SessionUsage {
+    const { systemPrompt } = this;
+    const estimated = this.#estimator.messages(this.transcript.messages) +
+      Math.ceil((systemPrompt?.length ?? 3_000) / 4) + estimateTools(this.services.toolSpecs(this.surface));
+    return {
+      usage: this.#usage,
+      calls: this.#calls,
+      contextUsed: Math.max(estimated, this.#lastPromptTokens ?? 0),
+      contextMax: this.model?.contextWindow ?? null,
+    };
+  }
+
+  inflight(): Inflight | null {
+    return this.#inflight;
+  }
+
+  toolNames(): readonly string[] {
+    return this.services.toolSpecs(this.surface).map((tool) => tool.name);
+  }
+
+  // ── Turns ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+  subscribe(reader: EventReader): () => void {
+    return this.hub.subscribe(reader);
+  }
+
+  submit(input: UserInput, options: SubmitOptions): TurnHandle {
+    const id = this.services.platform.ids.hex(16);
+    const controller = new AbortController();
+    const { promise, resolve } = Promise.withResolvers<TurnResult>();
+    const onAbort = () => this.#cancel(queued);
+    const queued: QueuedTurn = {
+      id,
+      input,
+      options,
+      controller,
+      settle: resolve,
+      unlink: () => options.signal?.removeEventListener("abort", onAbort),
+    };
+    options.signal?.addEventListener("abort", onAbort, { once: true });
+    const position = this.#queue.length + (this.running ? 1 : 0);
+    if (this.#closed || options.signal?.aborted) this.#settle(queued, cancelledResult());
+    else {
+      this.#queue.push(queued);
+      this.#startNext();
+    }
+    return { id, position, done: promise, cancel: onAbort };
+  }
+
+  steer(text: string): boolean {
+    if (!this.#active || this.#active.controller.signal.aborted) return false;
+    if (!this.steering.push(text)) return false;
+    this.publish(this.#active.id, { type: "steer.queued", text: text.trim() });
+    return true;
+  }
+
+  interrupt(options: { keepQueue?: boolean } = {}): { running: boolean; dropped: number } {
+    const running = this.running;
+    const dropped = options.keepQueue ? [] : this.#queue.splice(0);
+    for (const queued of dropped) {
+      queued.controller.abort();
+      this.#settle(queued, cancelledResult());
+    }
+    this.#active?.controller.abort();
+    this.#occupied?.abort();
+    return { running, dropped: dropped.length };
+  }
+
+  idle(): Promise<void> {
+    if (!this.running) return Promise.resolve();
+    return new Promise((resolve) => this.#idleWaiters.push(resolve));
+  }
+
+  #cancel(queued: QueuedTurn): void {
+    queued.controller.abort();
+    const at = this.#queue.indexOf(queued);
+    if (at === -1) return;
+    this.#queue.splice(at, 1);
+    this.#settle(queued, cancelledResult());
+  }
+
+  #settle(queued: QueuedTurn, result: TurnResult): void {
+    queued.unlink();
+    queued.settle(result);
+  }
+
+  #startNext(): void {
+    if (this.running) return;
+    const next = this.#queue.shift();
+    if (!next) {
+      for (const resolve of this.#idleWaiters.splice(0)) resolve();
+      return;
+    }
+    this.#active = next;
+    void this.#run(next);
+  }
+
+  /** Owns one turn from start to `turn.end`; never throws. */
+  async #run(turn: QueuedTurn): Promise<void> {
+    this.#lastActivityAt = this.services.platform.clock.now() / 1000;
+    this.#inflight = {
+      turnId: turn.id,
+      user: turn.input.displayText ?? textOf(turn.input.content),
+      assistant: "",
+      reasoning: "",
+      startedAt: this.#lastActivityAt,
+    };
+    let result: TurnResult;
+    try {
+      await this.store();
+      const prepared = await prepareTurn(this, turn);
+      result = prepared instanceof HermesError
+        ? await failedResult(this, turn, prepared)
+        : await runTurn(prepared);
+    } catch (error) {
+      this.services.log.error(
+        `A turn failed to start: ${error instanceof Error ? error.message : String(error)}`,
+      );
+      const wrapped = error instanceof HermesError
+        ? error
+        : new HermesError("internal", "The turn failed to start");
+      result = await failedResult(this, turn, wrapped);
+    }
+    this.#usage = addUsage(this.#usage, result.usage);
+    this.#calls += result.apiCalls;
+    this.#lastActivityAt = this.services.platform.clock.now() / 1000;
+    this.#inflight = null;
+    this.#active = null;
+    this.publish(turn.id, { type: "turn.end", result });
+    this.#settle(turn, result);
+    this.#startNext();
+  }
+
+  /** Called by the turn for every batch; keeps what late clients need. */
+  setInflight(text: string, reasoning: string): void {
+    if (this.#inflight) this.#inflight = { ...this.#inflight, assistant: text, reasoning };
+  }
+
+  noteUsage(promptTokens: number): void {
+    this.#lastPromptTokens = promptTokens;
+  }
+
+  publish(turnId: string, body: CoreEventBody): void {
+    this.hub.publish(turnId, body);
+  }
+
+  changed(what: SessionChange): void {
+    this.publish(this.#active?.id ?? "", { type: "session.change", what });
+  }
+
+  // ── Questions ─────────────────────────────────────────────────────────────────────────────────────────────
+
+  asks(): readonly Ask[] {
+    return this.broker.pending();
+  }
+
+  answer(askId: string, answer: AskAnswer): AnswerResult {
+    const result = this.broker.answer(askId, answer);
+    if (result === "accepted" && answer.type === "cancel") this.#active?.controller.abort();
+    return result;
+  }
+
+  // ── Changes ───────────────────────────────────────────────────────────────────────────────────────────────
+
+  async setModel(argument: string, options: { signal?: AbortSignal } = {}): Promise<SwitchResult> {
+    return await this.occupy(options.signal, async (signal) => {
+      const result = await this.services.models.switchTo(argument, this.model, { signal });
+      await this.#applyModel(result);
+      return result;
+    });
+  }
+
+  async #applyModel(result: SwitchResult): Promise<void> {
+    const { model, provider, baseUrl, apiMode } = result.model;
+    this.config = { ...this.config, model, provider, baseUrl, apiMode };
+    this.systemPrompt = null;
+    this.#lastPromptTokens = null;
+    if (this.transcript.messages.length > 0) {
+      await this.transcript.append([{
+        role: "user",
+        content: `[System: The active model for this chat has changed to ${model} via provider ${provider}.]`,
+        displayKind: "model_switch",
+      }]);
+    }
+    if (this.#stored) {
+      await this.services.store().updateSession(this.headId, { config: this.config, systemPrompt: null });
+    }
+    if (result.global) await this.services.persistModel(result.model);
+    this.changed("model");
+  }
+
+  async setMode(mode: string): Promise<void> {
+    if (modeOf(mode) !== mode) throw new HermesError("invalid_argument", `Unknown mode "${mode}"`, { mode });
+    await this.#updateConfig({ mode });
+    this.changed("mode");
+  }
+
+  setYolo(on: boolean): void {
+    this.#yolo = on;
+    this.changed("yolo");
+  }
+
+  async setReasoningEffort(effort: string | null): Promise<void> {
+    const { reasoningEffort: _, ...rest } = this.config;
+    this.config = rest;
+    await this.#updateConfig(effort === null ? {} : { reasoningEffort: effort });
+    this.changed("effort");
+  }
+
+  async #updateConfig(patch: SessionConfig): Promise<void> {
+    this.config = { ...this.config, ...patch };
+    if (this.#stored) await this.services.store().updateSession(this.headId, { config: this.config });
+  }
+
+  async setCwd(cwd: string, additional?: readonly string[]): Promise<void> {
+    this.#cwd = cwd;
+    if (additional) this.#additional = additional;
+    this.config = { ...this.config, additionalDirectories: this.#additional };
+    if (this.#stored) await this.services.store().updateSession(this.headId, { cwd, config: this.config });
+    this.changed("cwd");
+  }
+
+  async setTitle(title: string | null): Promise<string | null> {
+    await this.store();
+    this.#title = await this.services.store().setTitle(this.headId, title);
+    this.changed("title");
+    return this.#title;
+  }
+
+  async reset(): Promise<void> {
+    await this.occupy(undefined, async () => {
+      if (this.#stored) await this.services.store().clearMessages(this.headId);
+      this.transcript.swap(this.headId, []);
+      this.systemPrompt = null;
+      this.#lastPromptTokens = null;
+    });
+    this.changed("history");
+  }
+
+  /** Summarises now (`/compact`); the numbers before and after, `null` when there was too little. */
+  async compact(options: { focus?: string; signal?: AbortSignal } = {}): ReturnType<typeof compactSession> {
+    return await this.occupy(
+      options.signal,
+      (signal) => compactSession(this, { focus: options.focus ?? null, signal }),
+    );
+  }
+
+  /** Runs `work` while no turn can start; an interrupt aborts it. Throws `session_busy`. */
+  async occupy<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.running) {
+      throw new HermesError("session_busy", "session busy: a turn is running", { sessionId: this.id });
+    }
+    const controller = new AbortController();
+    this.#occupied = controller;
+    const joined = signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
+    try {
+      return await abortable(work(joined), joined);
+    } finally {
+      this.#occupied = null;
+      this.#startNext();
+    }
+  }
+
+  /** The conversation moved to another row (compression); grants stay, they are kept under the session's own id. */
+  noteRotation(title: string | null): void {
+    this.#title = title;
+    this.#lastPromptTokens = null;
+  }
+
+  async store(): Promise<void> {
+    if (this.#stored) return;
+    this.#stored = true;
+    try {
+      await this.services.store().createSession({
+        id: this.headId,
+        source: this.source,
+        parentId: this.parentId,
+        cwd: this.#cwd,
+        config: this.config,
+        systemPrompt: this.systemPrompt,
+        sessionKey: this.sessionKey,
+        startedAt: this.createdAt,
+      });
+    } catch (error) {
+      this.#stored = false;
+      throw error;
+    }
+    if (this.transcript.messages.length > 0) await this.transcript.flush();
+  }
+
+  async close(reason: string): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.interrupt();
+    await this.idle();
+    this.services.guard.dropScope(this.id);
+    await this.scope.dispose();
+    if (this.#stored) {
+      try {
+        await this.services.store().endSession(this.headId, reason);
+      } catch (error) {
+        this.services.log.warn(`Cannot mark session ${this.id} as ended: ${String(error)}`);
+      }
+    }
+    this.changed("closed");
+  }
+}

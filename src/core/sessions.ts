@@ -1,0 +1,214 @@
+/**
+ * All live sessions of a process: created, restored from the store, forked, closed. Racing calls for one id get the
+ * same session. The map belongs to this object; nothing is module state.
+ */
+import { within } from "@/lib/abort.ts";
+import { HermesError } from "./errors.ts";
+import { NO_USAGE } from "./messages.ts";
+import { modeOf } from "./modes.ts";
+import type { FileAccess, NewSessionRow, SessionConfig, SessionRow } from "./ports.ts";
+import { repairForResume } from "./resume.ts";
+import type { CoreServices } from "./services.ts";
+import { LiveSession, type SessionSeed } from "./session.ts";
+import type { CreateOptions, OpenOptions, Session, Sessions } from "./session_api.ts";
+import { newSessionId } from "./session_ids.ts";
+
+type ForkOptions = OpenOptions & { id?: string; title?: string; count?: number; allowEmpty?: boolean };
+
+export class LiveSessions implements Sessions {
+  readonly #services: CoreServices;
+  readonly #disk: FileAccess;
+  readonly #live = new Map<string, LiveSession>();
+  readonly #opening = new Map<string, Promise<LiveSession>>();
+  #closing = false;
+
+  constructor(services: CoreServices, disk: FileAccess) {
+    this.#services = services;
+    this.#disk = disk;
+  }
+
+  get(id: string): Session | undefined {
+    return this.#live.get(id);
+  }
+
+  live(): readonly Session[] {
+    return [...this.#live.values()];
+  }
+
+  async create(options: CreateOptions): Promise<Session> {
+    this.#refuseWhenClosing();
+    const id = options.id ?? newSessionId(this.#services.platform);
+    if (this.#live.has(id)) {
+      throw new HermesError("session_exists", `Session "${id}" exists already`, { sessionId: id });
+    }
+    const session = new LiveSession({
+      id,
+      headId: id,
+      source: options.source,
+      surface: options.surface,
+      stored: false,
+      createdAt: this.#services.platform.clock.now() / 1000,
+      cwd: options.cwd,
+      additionalDirectories: options.additionalDirectories ?? [],
+      config: configOf(options),
+      title: null,
+      parentId: options.parentId ?? null,
+      sessionKey: options.sessionKey ?? null,
+      systemPrompt: null,
+      editPolicy: options.editPolicy ?? null,
+      messages: options.history ?? [],
+      usage: NO_USAGE,
+      calls: 0,
+      files: options.files ?? this.#disk,
+    }, this.#services);
+    if (options.storeNow) await session.store();
+    if (options.title) await session.setTitle(options.title);
+    this.#live.set(id, session);
+    this.#warm(session);
+    return session;
+  }
+
+  async open(id: string, options: OpenOptions): Promise<Session> {
+    this.#refuseWhenClosing();
+    const live = this.#find(id);
+    if (live && isVisible(live.source, options)) return live;
+    const opening = this.#opening.get(id);
+    if (opening) return await opening;
+    const promise = Promise.resolve().then(() => this.#restore(id, options));
+    this.#opening.set(id, promise);
+    try {
+      return await promise;
+    } finally {
+      this.#opening.delete(id);
+    }
+  }
+
+  /** By handle, or by the stored row a live session is in. */
+  #find(id: string): LiveSession | undefined {
+    const live = this.#live.get(id);
+    if (live) return live;
+    for (const session of this.#live.values()) if (session.headId === id) return session;
+    return undefined;
+  }
+
+  async #restore(id: string, options: OpenOptions): Promise<LiveSession> {
+    const store = this.#services.store();
+    const root = store.getSession(id);
+    if (!root || !isVisible(root.source, options)) throw notFound(id);
+    const row = options.followTip === false ? root : store.tipOf(id) ?? root;
+    const live = this.#find(row.id);
+    if (live) return live;
+    const session = new LiveSession(this.#seedOf(id, row, options), this.#services);
+    if (row.endReason !== null) await store.reopenSession(row.id);
+    if (options.cwd !== undefined && options.cwd !== row.cwd) {
+      await session.setCwd(options.cwd, options.additionalDirectories ?? []);
+    }
+    this.#live.set(id, session);
+    this.#warm(session);
+    return session;
+  }
+
+  #seedOf(handle: string, row: SessionRow, options: OpenOptions): SessionSeed {
+    return {
+      id: handle,
+      headId: row.id,
+      source: row.source,
+      surface: options.surface,
+      stored: true,
+      createdAt: row.startedAt,
+      cwd: options.cwd ?? row.cwd ?? this.#services.platform.cwd(),
+      additionalDirectories: options.additionalDirectories ?? [],
+      config: row.config,
+      title: row.title,
+      parentId: row.parentId,
+      sessionKey: row.sessionKey,
+      systemPrompt: row.systemPrompt,
+      editPolicy: options.editPolicy ?? null,
+      messages: repairForResume(this.#services.store().loadMessages(row.id)),
+      usage: row.usage,
+      calls: row.apiCallCount,
+      files: options.files ?? this.#disk,
+    };
+  }
+
+  async fork(sourceId: string, options: ForkOptions): Promise<Session> {
+    this.#refuseWhenClosing();
+    const store = this.#services.store();
+    const live = this.#find(sourceId);
+    if (live && !live.stored && live.history().length === 0) {
+      if (!options.allowEmpty) throw new HermesError("empty_history", "There is nothing to branch from yet");
+      await live.store();
+    }
+    const root = live ? store.getSession(live.headId) : store.getSession(sourceId);
+    if (!root || !isVisible(root.source, options)) throw notFound(sourceId);
+    const source = live ? root : store.tipOf(sourceId) ?? root;
+    if (!options.allowEmpty && source.messageCount === 0) {
+      throw new HermesError("empty_history", "There is nothing to branch from yet", { sessionId: sourceId });
+    }
+    const id = options.id ?? newSessionId(this.#services.platform);
+    const row: NewSessionRow = {
+      id,
+      source: source.source,
+      parentId: source.id,
+      cwd: options.cwd ?? source.cwd,
+      config: { ...source.config, ...(live?.config ?? {}), branchedFrom: source.id },
+    };
+    await store.branch(source.id, row, options.count === undefined ? {} : { count: options.count });
+    if (options.title !== undefined) await store.setTitle(id, options.title);
+    return await this.open(id, { ...options, followTip: false });
+  }
+
+  async delete(id: string): Promise<boolean> {
+    const live = this.#find(id);
+    if (live) await this.#close(live, "deleted");
+    return await this.#services.store().deleteSession(live?.headId ?? id);
+  }
+
+  async closeAll(reason: string, options: { deadlineMs?: number } = {}): Promise<void> {
+    this.#closing = true;
+    const all = [...this.#live.values()].map((session) => this.#close(session, reason));
+    await within(Promise.all(all), options.deadlineMs ?? 2_000);
+  }
+
+  /** Closes and forgets one session; used by `Session.close` too, through the subscription below. */
+  async #close(session: LiveSession, reason: string): Promise<void> {
+    await session.close(reason);
+    this.#forget(session);
+  }
+
+  #forget(session: LiveSession): void {
+    if (this.#live.get(session.id) === session) this.#live.delete(session.id);
+  }
+
+  /** Loads the model's library while the host prepares its first prompt, and forgets the session when it closes. */
+  #warm(session: LiveSession): void {
+    session.subscribe((event) => {
+      if (event.type === "session.change" && event.what === "closed") this.#forget(session);
+    });
+    const model = session.model;
+    if (model) this.#services.models.warm(model);
+  }
+
+  #refuseWhenClosing(): void {
+    if (this.#closing) throw new HermesError("shutting_down", "The program is shutting down");
+  }
+}
+
+function configOf(options: CreateOptions): SessionConfig {
+  const { model, reasoningEffort, mode, additionalDirectories, fingerprint } = options;
+  return {
+    ...(model ?? {}),
+    ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
+    ...(mode === undefined ? {} : { mode: modeOf(mode) }),
+    ...(additionalDirectories?.length ? { additionalDirectories } : {}),
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+  };
+}
+
+function isVisible(source: string, options: OpenOptions): boolean {
+  return options.sources === undefined || options.sources.includes(source);
+}
+
+function notFound(id: string): HermesError {
+  return new HermesError("session_not_found", `Session "${id}" does not exist`, { sessionId: id });
+}

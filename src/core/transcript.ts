@@ -1,0 +1,96 @@
+/**
+ * The conversation of one session in memory and its rows in the store, kept in step: rows are written in order,
+ * each once, and a failed write keeps its messages for the next try, so nothing is lost while the store is locked
+ * (core.md D.2, D.5). Compression swaps the whole content and the head at once.
+ */
+import type { Content, Message, Usage } from "./messages.ts";
+import type { SessionStore } from "./ports.ts";
+
+export class Transcript {
+  readonly #store: () => SessionStore;
+  #messages: Message[];
+  #unsaved: Message[] = [];
+  #warning: string | null = null;
+  headId: string;
+
+  constructor(store: () => SessionStore, headId: string, messages: readonly Message[] = []) {
+    this.#store = store;
+    this.headId = headId;
+    this.#messages = [...messages];
+    this.#unsaved = messages.filter((message) => message.rowId === undefined);
+  }
+
+  get messages(): readonly Message[] {
+    return this.#messages;
+  }
+
+  /** What could not be saved, for people; `null` when all is saved. */
+  get warning(): string | null {
+    return this.#warning;
+  }
+
+  /** Adds and writes; never throws. False while rows wait for a later try. */
+  async append(messages: readonly Message[]): Promise<boolean> {
+    this.#messages.push(...messages);
+    this.#unsaved.push(...messages);
+    return await this.flush();
+  }
+
+  /** Writes what is not written yet. */
+  async flush(): Promise<boolean> {
+    const waiting = this.#unsaved;
+    if (waiting.length === 0) return true;
+    this.#unsaved = [];
+    try {
+      const ids = await this.#store().appendMessages(this.headId, waiting);
+      ids.forEach((id, i) => waiting[i]!.rowId = id);
+      this.#warning = null;
+      return true;
+    } catch (error) {
+      this.#unsaved = [...waiting, ...this.#unsaved];
+      this.#warning = delayed(error);
+      return false;
+    }
+  }
+
+  /** Replaces the content of a message, in memory and in its row; a compression may have made a new object of it. */
+  async replaceContent(message: Message, content: Content): Promise<Message> {
+    const at = this.#messages.findLastIndex((m) => m === message || isSameResult(m, message));
+    const current = at === -1 ? message : this.#messages[at]!;
+    const changed = { ...current, content } as Message;
+    if (at !== -1) this.#messages[at] = changed;
+    const pending = this.#unsaved.indexOf(current);
+    if (pending !== -1) this.#unsaved[pending] = changed;
+    else if (current.rowId !== undefined) {
+      try {
+        await this.#store().updateContent(current.rowId, content);
+      } catch (error) {
+        this.#warning = delayed(error);
+      }
+    }
+    return changed;
+  }
+
+  async addUsage(usage: Usage, model: { model: string; provider: string }): Promise<void> {
+    try {
+      await this.#store().addUsage(this.headId, usage, model);
+    } catch (error) {
+      this.#warning = delayed(error);
+    }
+  }
+
+  /** The content after a compression, a rewind or a reset, already in the store. */
+  swap(headId: string, messages: readonly Message[]): void {
+    this.headId = headId;
+    this.#messages = [...messages];
+    this.#unsaved = [];
+  }
+}
+
+function isSameResult(a: Message, b: Message): boolean {
+  return a.role === "tool" && b.role === "tool" && a.toolCallId === b.toolCallId;
+}
+
+function delayed(error: unknown): string {
+  return `Saving is delayed: ${error instanceof Error ? error.message : String(error)}`;
+}

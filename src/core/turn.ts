@@ -1,0 +1,493 @@
+/**
+ * The agent loop: one user message to one outcome (core.md A.2–A.8, A.15). The one place that decides how a turn
+ * ends. Nothing is thrown out of it; each end, whatever its cause, leaves a history that providers accept.
+ *
+ *   user row ─► ┌ model call ─► tool calls? ─► batch ─► steer ─┐ ─► answer row ─► turn.end
+ *               └──────────────────────────────────────────────┘
+ */
+import type { CallIds } from "./call_ids.ts";
+import { parseArguments } from "./arguments.ts";
+import type { ModelFailure } from "./errors.ts";
+import type { CoreEventBody, TurnOutcome, TurnResult } from "./events.ts";
+import type { AssistantMessage, Message, ToolCall, ToolMessage, Usage } from "./messages.ts";
+import { addUsage, NO_USAGE, textOf } from "./messages.ts";
+import type { ModelAnswer } from "./model_call.ts";
+import { callModel } from "./model_call.ts";
+import type { ModelClient, RawToolCall, ToolSpec } from "./ports.ts";
+import { repairForRequest } from "./request_repair.ts";
+import { batchLimit, spillResult } from "./result_limits.ts";
+import type { UserInput } from "./session_api.ts";
+import { type Steering, withSteer } from "./steering.ts";
+import { runToolCalls } from "./tool_calls.ts";
+import { repairToolName } from "./tool_names.ts";
+import type { Transcript } from "./transcript.ts";
+import type { TurnScope } from "./turn_scope.ts";
+
+/** What a turn is given; all of it lives at least as long as the turn. */
+export interface TurnInput {
+  readonly input: UserInput;
+  readonly scope: TurnScope;
+  readonly transcript: Transcript;
+  readonly steering: Steering;
+  readonly callIds: CallIds;
+  /** The primary, then the fallbacks, each made when it is needed. */
+  readonly client: ModelClient;
+  readonly fallbacks: readonly (() => ModelClient)[];
+  readonly toolSpecs: readonly ToolSpec[];
+  readonly systemPrompt: string;
+  readonly history: readonly Message[] | null;
+  readonly reasoningEffort: string | null;
+  readonly maxTokens: number | null;
+  /** `null` = no cap. */
+  readonly maxSteps: number | null;
+  backpressure(): Promise<void> | null;
+  onShown(text: string, reasoning: string): void;
+  /** Makes the history smaller after an overflow; false when it cannot. */
+  compact(client: ModelClient): Promise<boolean>;
+}
+
+const SUMMARY_REQUEST =
+  "You have used up the number of steps for this task. Do not call tools. Say what was done, " +
+  "what was found and what is left to do.";
+const NO_SUMMARY = "I reached the iteration limit and couldn't generate a summary.";
+const EMPTY_NUDGE =
+  "The tools have answered. Go on: use their results and give the answer, or call the next tool.";
+const CONTINUE =
+  "Your answer was cut off by the output limit. Continue exactly where it stopped, without repeating.";
+const MAX_GROWTH = 4;
+const OUTPUT_CAP = 32_768;
+
+interface Ending {
+  readonly outcome: TurnOutcome;
+  readonly text: string;
+  readonly exitReason: string;
+  readonly partial?: boolean;
+  readonly failure?: ModelFailure;
+}
+
+/** Runs one turn to its end; never throws. */
+export async function runTurn(turn: TurnInput): Promise<TurnResult> {
+  const runner = new Turn(turn);
+  return await runner.run();
+}
+
+class Turn {
+  readonly #turn: TurnInput;
+  readonly #scope: TurnScope;
+  #client: ModelClient;
+  #usage: Usage = NO_USAGE;
+  #apiCalls = 0;
+  #reasoning = "";
+  #userRowId: number | null = null;
+  #fallback = 0;
+  #compactions = 0;
+  #badNames = 0;
+  #badJson = 0;
+  #empty = 0;
+  #growth = 0;
+  /** Parts of an answer that the output cap has cut. */
+  #parts: string[] = [];
+  /** Messages of this turn only; with `history` they follow it in requests. */
+  #own: Message[] = [];
+  /** For the next request only, never stored. */
+  #nudge: string | null = null;
+
+  constructor(turn: TurnInput) {
+    this.#turn = turn;
+    this.#scope = turn.scope;
+    this.#client = turn.client;
+  }
+
+  async run(): Promise<TurnResult> {
+    let ending: Ending;
+    try {
+      await this.#begin();
+      ending = await this.#loop();
+    } catch (error) {
+      ending = this.#crashed(error);
+    }
+    return await this.#end(ending);
+  }
+
+  async #begin(): Promise<void> {
+    const { input } = this.#turn;
+    const user: Message = {
+      role: "user",
+      content: input.content,
+      timestamp: this.#now(),
+      ...(input.displayText === undefined ? {} : { displayText: input.displayText }),
+      ...(input.displayKind === undefined ? {} : { displayKind: input.displayKind }),
+    };
+    await this.#append([user]);
+    this.#userRowId = user.rowId ?? null;
+    const text = input.displayText ?? textOf(input.content);
+    this.#publish({ type: "turn.start", text, userRowId: this.#userRowId });
+  }
+
+  async #loop(): Promise<Ending> {
+    const { maxSteps } = this.#turn;
+    for (let step = 1; maxSteps === null || step <= maxSteps; step++) {
+      if (this.#scope.signal.aborted) return await this.#interrupted(null);
+      this.#publish({ type: "step.start", step });
+      await this.#deliverSteer();
+      const ending = await this.#step();
+      if (ending) return ending;
+    }
+    return await this.#summarise(maxSteps!);
+  }
+
+  /** One model call and what follows from it; `null` = go on. */
+  async #step(): Promise<Ending | null> {
+    const answer = await this.#call(this.#turn.toolSpecs);
+    if (answer.type === "cancelled") return await this.#interrupted(answer);
+    if (answer.type === "failed") return await this.#failed(answer);
+    this.#reasoning = answer.reasoning || this.#reasoning;
+    if (answer.toolCalls.length > 0) return await this.#withTools(answer);
+    if (answer.finish === "length") return await this.#cutOff(answer);
+    if (answer.finish === "content_filter") return await this.#refused(answer);
+    if (!answer.text.trim()) return await this.#emptyAnswer(answer);
+    return await this.#answered(answer);
+  }
+
+  async #call(tools: readonly ToolSpec[], extra: string | null = null): Promise<ModelAnswer> {
+    const nudge = extra ?? this.#nudge;
+    this.#nudge = null;
+    const messages = [...this.#context()];
+    for (const part of this.#parts) messages.push({ role: "assistant", content: part });
+    if (nudge) messages.push({ role: "user", content: nudge });
+    const answer = await callModel(this.#client, {
+      system: this.#turn.systemPrompt,
+      messages: repairForRequest(messages),
+      tools,
+      sessionId: this.#scope.sessionId,
+      ...this.#maxTokens(),
+      ...(this.#turn.reasoningEffort ? { reasoningEffort: this.#turn.reasoningEffort } : {}),
+    }, {
+      platform: this.#scope.platform,
+      signal: this.#scope.signal,
+      maxAttempts: Math.max(1, this.#scope.settings.agent.api_max_retries),
+      publish: (body) => this.#publish(body),
+      backpressure: () => this.#turn.backpressure(),
+      onShown: (text, reasoning) => this.#turn.onShown(text, reasoning),
+    });
+    this.#apiCalls += answer.attempts;
+    await this.#record(answer.usage);
+    return answer;
+  }
+
+  #maxTokens(): { maxTokens?: number } {
+    const base = this.#turn.maxTokens;
+    if (this.#growth === 0) return base === null ? {} : { maxTokens: base };
+    return { maxTokens: Math.min(OUTPUT_CAP, (base ?? 4_096) * 2 ** this.#growth) };
+  }
+
+  async #record(usage: Usage | null): Promise<void> {
+    if (!usage) return;
+    this.#usage = addUsage(this.#usage, usage);
+    await this.#turn.transcript.addUsage(usage, this.#client.info);
+    this.#publish({ type: "usage", usage, total: this.#usage });
+  }
+
+  // ── Tool calls ────────────────────────────────────────────────────────────────────────────────────────────
+
+  async #withTools(answer: ModelAnswer): Promise<Ending | null> {
+    if (this.#isCut(answer)) return await this.#cutCalls(answer);
+    const raw = this.#repairNames(answer.toolCalls);
+    if (this.#hasBadJson(raw) && this.#badJson < 3) {
+      this.#badJson++;
+      return null;
+    }
+    this.#badJson = 0;
+    const known = raw.filter((call) => this.#scope.tools.has(call.name)).length;
+    this.#badNames = known === 0 ? this.#badNames + 1 : 0;
+    const calls = dropDuplicates(raw).map((call, i) => this.#turn.callIds.assign(call, i));
+    await this.#appendAnswer(answer, calls);
+    const results = await runToolCalls(calls, this.#scope);
+    this.#own.push(...results);
+    await this.#bound(results);
+    this.#empty = 0;
+    if (this.#scope.signal.aborted) return await this.#interrupted(null);
+    if (this.#badNames >= 3) return await this.#wrongTool(raw[0]!.name);
+    return null;
+  }
+
+  /** Truncated arguments are never executed (core.md A.8). */
+  #isCut(answer: ModelAnswer): boolean {
+    if (answer.finish === "length") return true;
+    return answer.toolCalls.some((call) => parseArguments(call.arguments).type === "truncated");
+  }
+
+  #hasBadJson(calls: readonly RawToolCall[]): boolean {
+    return calls.some((call) => parseArguments(call.arguments).type === "invalid");
+  }
+
+  async #cutCalls(answer: ModelAnswer): Promise<Ending | null> {
+    if (this.#growth < MAX_GROWTH) {
+      this.#growth++;
+      return null;
+    }
+    const text = answer.text || "The output limit cut off a tool call again and again; it was not executed.";
+    await this.#appendText(text, answer, "incomplete");
+    return { outcome: "max_tokens", text, exitReason: "text_response(finish_reason=length)", partial: true };
+  }
+
+  #repairNames(calls: readonly RawToolCall[]): RawToolCall[] {
+    const names = [...this.#scope.tools.keys()];
+    return calls.map((call) => ({ ...call, name: repairToolName(call.name, names) ?? call.name }));
+  }
+
+  async #wrongTool(name: string): Promise<Ending> {
+    const text = `Model generated invalid tool call: ${name || "(empty name)"}`;
+    await this.#appendText(text, null, "incomplete");
+    const failure = this.#failure("invalid_response", text);
+    return {
+      outcome: "failed",
+      text,
+      exitReason: "all_retries_exhausted_no_response",
+      partial: true,
+      failure,
+    };
+  }
+
+  /** The largest results of a batch go to files until the batch fits (core.md A.13). */
+  async #bound(results: readonly ToolMessage[]): Promise<void> {
+    const limit = batchLimit(this.#client.info.contextWindow);
+    const sizes = results.map((message) => textOf(message.content).length);
+    let total = sizes.reduce((a, b) => a + b, 0);
+    const order = results.map((_, i) => i).sort((a, b) => sizes[b]! - sizes[a]!);
+    for (const i of order) {
+      if (total <= limit || sizes[i]! < 8_000) return;
+      const message = results[i]!;
+      if (message.toolName === "read_file") continue;
+      const text = textOf(message.content);
+      const short = await spillResult(this.#scope.platform, message.toolCallId, text);
+      await this.#replace(message, short);
+      total -= text.length - short.length;
+    }
+  }
+
+  // ── Steering ──────────────────────────────────────────────────────────────────────────────────────────────
+
+  async #deliverSteer(): Promise<void> {
+    const last = this.#own.at(-1);
+    if (last?.role !== "tool" || this.#turn.steering.empty) return;
+    const text = this.#turn.steering.take()!;
+    await this.#replace(last, withSteer(last.content, text));
+    this.#publish({ type: "steer.delivered", text });
+  }
+
+  // ── Ends ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+  async #answered(answer: ModelAnswer): Promise<Ending> {
+    const text = [...this.#parts, answer.text].join("");
+    await this.#appendText(text, answer, answer.finish);
+    return { outcome: "completed", text, exitReason: `text_response(finish_reason=${answer.finish})` };
+  }
+
+  /** The output cap cut the text: ask to go on with a larger cap, a few times (core.md A.8). */
+  async #cutOff(answer: ModelAnswer): Promise<Ending | null> {
+    if (answer.text.trim() && this.#growth < MAX_GROWTH - 1) {
+      this.#parts.push(answer.text);
+      this.#nudge = CONTINUE;
+      this.#growth++;
+      return null;
+    }
+    const joined = [...this.#parts, answer.text].join("");
+    const text = joined ||
+      "The whole output limit was spent on thinking; there is no answer. Raise model.max_tokens or lower the " +
+        "reasoning effort.";
+    await this.#appendText(text, answer, "length");
+    return { outcome: "max_tokens", text, exitReason: "text_response(finish_reason=length)", partial: true };
+  }
+
+  async #refused(answer: ModelAnswer): Promise<Ending | null> {
+    const failure = this.#failure("content_policy", "The provider's content filter refused the answer");
+    if (!answer.text && this.#useFallback(failure)) return null;
+    const text = answer.text || failure.message;
+    await this.#appendText(text, answer, "content_filter");
+    return { outcome: "refused", text, exitReason: "text_response(finish_reason=content_filter)", failure };
+  }
+
+  /** core.md A.8 "Empty": one nudge after tools, then retries, then the fallback, then an honest end. */
+  async #emptyAnswer(answer: ModelAnswer): Promise<Ending | null> {
+    this.#empty++;
+    if (this.#parts.length > 0) return await this.#answered(answer);
+    if (this.#empty <= 3) {
+      if (this.#empty === 1 && this.#own.at(-1)?.role === "tool") this.#nudge = EMPTY_NUDGE;
+      return null;
+    }
+    const failure = this.#failure(
+      "invalid_response",
+      "The model gave an empty answer, also when asked again",
+    );
+    if (this.#useFallback(failure)) return null;
+    return { outcome: "failed", text: "", exitReason: "empty_response_exhausted", failure };
+  }
+
+  async #failed(answer: ModelAnswer): Promise<Ending | null> {
+    const failure = answer.failure!;
+    if (answer.text) {
+      const text = [...this.#parts, answer.text].join("");
+      await this.#appendText(text, answer, "incomplete");
+      return { outcome: "failed", text, exitReason: "partial_stream_recovery", partial: true, failure };
+    }
+    if (failure.kind === "context_overflow" && await this.#compact()) return null;
+    if (this.#useFallback(failure)) return null;
+    return { outcome: "failed", text: "", exitReason: "all_retries_exhausted_no_response", failure };
+  }
+
+  async #compact(): Promise<boolean> {
+    if (this.#compactions >= 3 || this.#turn.history || !this.#scope.settings.compression.enabled) {
+      return false;
+    }
+    this.#compactions++;
+    this.#publish({
+      type: "status",
+      kind: "compacting",
+      text: "The conversation is too long; compressing it",
+    });
+    return await this.#turn.compact(this.#client);
+  }
+
+  #useFallback(failure: ModelFailure): boolean {
+    while (this.#fallback < this.#turn.fallbacks.length) {
+      const make = this.#turn.fallbacks[this.#fallback++]!;
+      try {
+        this.#client = make();
+      } catch {
+        continue; // No credentials for this entry: the next one counts.
+      }
+      const { model, provider } = this.#client.info;
+      this.#publish({
+        type: "status",
+        kind: "lifecycle",
+        text: `${failure.message} — going on with ${model} (${provider}) for this turn`,
+      });
+      this.#empty = 0;
+      return true;
+    }
+    return false;
+  }
+
+  async #summarise(max: number): Promise<Ending> {
+    this.#parts = [];
+    const answer = await this.#call([], SUMMARY_REQUEST);
+    if (answer.type === "cancelled") return await this.#interrupted(answer);
+    const text = answer.type === "done" && answer.text.trim() ? answer.text : NO_SUMMARY;
+    await this.#appendText(text, answer, "stop");
+    return { outcome: "max_turns", text, exitReason: `max_iterations_reached(${max}/${max})`, partial: true };
+  }
+
+  async #interrupted(answer: ModelAnswer | null): Promise<Ending> {
+    this.#turn.steering.take();
+    const shown = [...this.#parts, answer?.text ?? ""].join("");
+    const seconds = Math.round((answer?.elapsedMs ?? 0) / 1000);
+    const stored = shown ||
+      (answer
+        ? `Operation interrupted: waiting for model response (${seconds}s elapsed).`
+        : "Operation interrupted.");
+    await this.#appendText(stored, answer, "interrupted", shown !== "");
+    const exitReason = answer ? "interrupted_during_api_call" : "interrupted_by_user";
+    return { outcome: "cancelled", text: shown, exitReason, partial: shown !== "" };
+  }
+
+  #crashed(error: unknown): Ending {
+    const message = error instanceof Error ? error.message : String(error);
+    const failure = this.#failure("unknown", `Internal error: ${this.#scope.guard.redact(message, "full")}`);
+    return { outcome: "failed", text: "", exitReason: "unknown", failure };
+  }
+
+  async #end(ending: Ending): Promise<TurnResult> {
+    await this.#turn.transcript.flush();
+    const warning = this.#turn.transcript.warning;
+    const { model, provider } = this.#client.info;
+    const result: TurnResult = {
+      outcome: ending.outcome,
+      text: ending.text,
+      reasoning: this.#reasoning,
+      exitReason: ending.exitReason,
+      partial: ending.partial ?? false,
+      failure: ending.failure ?? null,
+      usage: this.#usage,
+      apiCalls: this.#apiCalls,
+      model,
+      provider,
+      pendingSteer: this.#turn.steering.take(),
+      userRowId: this.#userRowId,
+      ...(warning ? { warning } : {}),
+    };
+    return result;
+  }
+
+  // ── Rows ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+  async #appendAnswer(answer: ModelAnswer, calls: readonly ToolCall[]): Promise<void> {
+    const text = [...this.#parts, answer.text].join("");
+    this.#parts = [];
+    const message = this.#assistant(text || null, answer, "tool_calls");
+    await this.#append([{ ...message, toolCalls: calls }]);
+    if (text) this.#publish({ type: "text.end", text, final: false });
+  }
+
+  async #appendText(
+    text: string,
+    answer: ModelAnswer | null,
+    finishReason: string,
+    shown = true,
+  ): Promise<void> {
+    await this.#append([this.#assistant(text, answer, finishReason)]);
+    if (shown) this.#publish({ type: "text.end", text, final: true });
+  }
+
+  #assistant(text: string | null, answer: ModelAnswer | null, finishReason: string): AssistantMessage {
+    return {
+      role: "assistant",
+      content: text === null ? null : this.#scope.guard.redact(text, "terminal"),
+      finishReason,
+      timestamp: this.#now(),
+      ...(answer?.reasoning ? { reasoning: answer.reasoning } : {}),
+      ...(answer?.reasoningContent === undefined ? {} : { reasoningContent: answer.reasoningContent }),
+      ...(answer?.reasoningDetails ? { reasoningDetails: answer.reasoningDetails } : {}),
+    };
+  }
+
+  async #append(messages: readonly Message[]): Promise<void> {
+    this.#own.push(...messages);
+    await this.#scope.store(messages);
+  }
+
+  async #replace(message: ToolMessage, content: ToolMessage["content"]): Promise<void> {
+    const changed = await this.#turn.transcript.replaceContent(message, content);
+    const at = this.#own.lastIndexOf(message);
+    if (at !== -1) this.#own[at] = changed;
+  }
+
+  #context(): readonly Message[] {
+    if (this.#turn.history) return [...this.#turn.history, ...this.#own];
+    return this.#turn.transcript.messages;
+  }
+
+  #failure(kind: ModelFailure["kind"], message: string): ModelFailure {
+    const { model, provider } = this.#client.info;
+    return { kind, message, model, provider, retryable: false };
+  }
+
+  #publish(body: CoreEventBody): void {
+    this.#scope.publish(body);
+  }
+
+  #now(): number {
+    return this.#scope.platform.clock.now() / 1000;
+  }
+}
+
+/** Exact repeats within one answer run once (core.md A.7). */
+function dropDuplicates(calls: readonly RawToolCall[]): RawToolCall[] {
+  const seen = new Set<string>();
+  return calls.filter((call) => {
+    const key = `${call.name}\n${call.arguments}`;
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}

@@ -1,0 +1,59 @@
+/**
+ * What the parts of one turn share, passed by argument: no ambient context, so two sessions cannot cross. It lives
+ * from `turn.start` to `turn.end`; refusals remembered here end with the turn (FC-14).
+ */
+import type { Platform } from "@/platform/mod.ts";
+import type { AskOutcome, AskPayload } from "./asks.ts";
+import type { CoreEventBody } from "./events.ts";
+import type { Message } from "./messages.ts";
+import type { EditPolicy, FileAccess, Guard, GuardContext, SessionScope, Tool } from "./ports.ts";
+import type { Settings } from "./settings.ts";
+
+export interface TurnScope {
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly platform: Platform;
+  readonly settings: Settings;
+  readonly signal: AbortSignal;
+  readonly cwd: string;
+  readonly roots: readonly string[];
+  readonly home: string;
+  readonly childEnv: Readonly<Record<string, string>>;
+  readonly files: FileAccess;
+  readonly sessionScope: SessionScope;
+  readonly guard: Guard;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly editPolicy: EditPolicy;
+  readonly contextWindow: number | null;
+  readonly parallelTimeoutSeconds: number;
+  publish(body: CoreEventBody): void;
+  /** Writes rows now; never throws. */
+  store(messages: readonly Message[]): Promise<void>;
+  guardContext(): GuardContext;
+  /** Announces the question and waits; `unattended` at once where nobody can be asked. */
+  ask(payload: AskPayload, callId: string, toolName: string): Promise<AskOutcome>;
+  /** The outcome an earlier refusal of this turn gives for the same target; `null` = ask. */
+  knownRefusal(payload: AskPayload, targets: readonly string[]): AskOutcome | null;
+  rememberRefusal(payload: AskPayload, targets: readonly string[], outcome: AskOutcome): void;
+  redactArgs(args: Record<string, unknown>): Record<string, unknown>;
+}
+
+/** Refusals of one turn: by target, and one unanswered edit answers for all later ones (acp.md C8.2). */
+export class Refusals {
+  readonly #targets = new Map<string, AskOutcome>();
+  #editUnanswered = false;
+
+  known(payload: AskPayload, targets: readonly string[]): AskOutcome | null {
+    if (payload.kind === "edit" && this.#editUnanswered) return { type: "timeout" };
+    for (const target of targets) {
+      const outcome = this.#targets.get(target);
+      if (outcome) return outcome;
+    }
+    return null;
+  }
+
+  remember(payload: AskPayload, targets: readonly string[], outcome: AskOutcome): void {
+    if (outcome.type === "timeout" && payload.kind === "edit") this.#editUnanswered = true;
+    if (outcome.type === "answered") { for (const target of targets) this.#targets.set(target, outcome); }
+  }
+}

@@ -1,0 +1,265 @@
+/**
+ * Puts together what a turn needs from its session: model, prompt, tools, scope. A model that cannot be used is an
+ * ending of the turn with the documented advice, after the user's message was stored.
+ */
+import type { AskOutcome, AskPayload } from "./asks.ts";
+import { HermesError, type ModelFailure } from "./errors.ts";
+import type { TurnResult } from "./events.ts";
+import { NO_USAGE, promptTokens, textOf } from "./messages.ts";
+import type { GuardContext, ModelChoice, ResolvedModel, Tool } from "./ports.ts";
+import type { LiveSession } from "./session.ts";
+import type { SubmitOptions, UserInput } from "./session_api.ts";
+import { compactSession } from "./session_compaction.ts";
+import { buildSystemPrompt } from "./system_prompt.ts";
+import type { TurnInput } from "./turn.ts";
+import { Refusals, type TurnScope } from "./turn_scope.ts";
+
+interface PendingTurn {
+  readonly id: string;
+  readonly input: UserInput;
+  readonly options: SubmitOptions;
+  readonly controller: AbortController;
+}
+
+export async function prepareTurn(session: LiveSession, turn: PendingTurn): Promise<TurnInput | HermesError> {
+  const { services } = session;
+  const settings = services.settings();
+  const model = resolveModel(session, turn.options.model);
+  if (model instanceof HermesError) return model;
+  const tools = offered(session, turn.options);
+  const systemPrompt = await systemPromptOf(session, model, tools);
+  const scope = createScope(session, turn, model, tools);
+  const { agent, model: modelSettings } = settings;
+  return {
+    input: turn.input,
+    scope,
+    transcript: session.transcript,
+    steering: session.steering,
+    callIds: session.callIds,
+    client: services.models.client(model),
+    fallbacks: (settings.fallback_providers ?? []).map((choice) => () =>
+      services.models.client(services.models.resolve(choice))
+    ),
+    toolSpecs: tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+    systemPrompt: turn.options.systemExtra ? `${systemPrompt}\n\n${turn.options.systemExtra}` : systemPrompt,
+    history: turn.options.history ?? null,
+    reasoningEffort: turn.options.reasoningEffort ?? session.reasoningEffort,
+    maxTokens: modelSettings.max_tokens,
+    maxSteps: agent.max_turns,
+    backpressure: () => session.hub.takeBackpressure(),
+    onShown: (text, reasoning) => session.setInflight(text, reasoning),
+    compact: async (client) => {
+      const report = await compactSession(session, {
+        focus: null,
+        signal: turn.controller.signal,
+        client,
+        turnId: turn.id,
+      }).catch((error) => {
+        services.log.warn(`Compression failed: ${error instanceof Error ? error.message : String(error)}`);
+        return null;
+      });
+      return report !== null;
+    },
+  };
+}
+
+function resolveModel(session: LiveSession, choice: ModelChoice | undefined): ResolvedModel | HermesError {
+  try {
+    return session.services.models.resolve(choice ?? session.modelChoice);
+  } catch (error) {
+    if (error instanceof HermesError) return error;
+    throw error;
+  }
+}
+
+function offered(session: LiveSession, options: SubmitOptions): Tool[] {
+  const { services } = session;
+  const settings = services.settings();
+  const context = { platform: services.platform, settings, canClarify: options.asks.clarify };
+  return services.tools(session.surface).filter((tool) => tool.available?.(context) ?? true);
+}
+
+/** The stored prompt, byte for byte; built and stored when there is none. */
+async function systemPromptOf(
+  session: LiveSession,
+  model: ResolvedModel,
+  tools: readonly Tool[],
+): Promise<string> {
+  if (session.systemPrompt !== null) return session.systemPrompt;
+  const { services } = session;
+  const prompt = buildSystemPrompt({
+    platform: services.platform,
+    settings: services.settings(),
+    home: services.home,
+    cwd: session.cwd,
+    roots: session.roots,
+    surface: session.surface,
+    tools,
+    model,
+  });
+  session.systemPrompt = prompt;
+  try {
+    await services.store().updateSession(session.headId, { systemPrompt: prompt });
+  } catch (error) {
+    services.log.warn(
+      `Cannot store the system prompt: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  return prompt;
+}
+
+function timeoutMs(session: LiveSession, payload: AskPayload): number {
+  const { approvals, agent } = session.services.settings();
+  if (payload.kind === "clarify" && session.surface !== "acp") return agent.clarify_timeout * 1000;
+  if (payload.kind === "sudo") return 120_000;
+  if (payload.kind === "secret") return 300_000;
+  return approvals.timeout * 1000;
+}
+
+function canAsk(payload: AskPayload, options: SubmitOptions): boolean {
+  if (payload.kind === "approval") return options.asks.approval;
+  if (payload.kind === "edit") return options.asks.edit;
+  return options.asks.clarify;
+}
+
+function createScope(
+  session: LiveSession,
+  turn: PendingTurn,
+  model: ResolvedModel,
+  tools: readonly Tool[],
+): TurnScope {
+  const { services } = session;
+  const settings = services.settings();
+  const { signal } = turn.controller;
+  const refusals = new Refusals();
+  const publish: TurnScope["publish"] = (body) => {
+    if (body.type === "usage") session.noteUsage(promptTokens(body.usage));
+    session.publish(turn.id, body);
+  };
+
+  async function ask(payload: AskPayload, callId: string, toolName: string): Promise<AskOutcome> {
+    if (!canAsk(payload, turn.options)) return { type: "unattended" };
+    const asked = {
+      id: services.platform.ids.hex(32),
+      sessionId: session.id,
+      turnId: turn.id,
+      callId,
+      toolName,
+      payload,
+      timeoutMs: timeoutMs(session, payload),
+      openedAt: services.platform.clock.now(),
+    };
+    const outcome = await session.broker.open(asked, {
+      signal,
+      announce: () => publish({ type: "ask.open", ask: asked }),
+    });
+    publish({ type: "ask.close", ask: asked, outcome });
+    return outcome;
+  }
+
+  return {
+    sessionId: session.id,
+    turnId: turn.id,
+    platform: services.platform,
+    settings,
+    signal,
+    cwd: session.cwd,
+    roots: session.roots,
+    home: services.home,
+    childEnv: services.childEnv(),
+    files: session.files,
+    sessionScope: session.scope,
+    guard: services.guard,
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    get editPolicy() {
+      return session.editPolicy;
+    },
+    contextWindow: model.contextWindow,
+    parallelTimeoutSeconds: Number(services.childEnv()["HERMES_CONCURRENT_TOOL_TIMEOUT_S"] ?? "") || 420,
+    publish,
+    store: async (messages) => {
+      const saved = await session.transcript.append(messages);
+      if (!saved) {
+        publish({ type: "status", kind: "warn", text: session.transcript.warning ?? "Saving is delayed" });
+      }
+    },
+    guardContext: (): GuardContext => ({
+      scope: turn.options.scope ?? session.id,
+      sessionId: session.id,
+      cwd: session.cwd,
+      roots: session.roots,
+      editPolicy: session.editPolicy,
+      yolo: session.yolo || services.yolo,
+      canAsk: turn.options.asks.approval || turn.options.asks.edit,
+      settings: services.settings(),
+    }),
+    ask,
+    knownRefusal: (payload, targets) => refusals.known(payload, targets),
+    rememberRefusal: (payload, targets, outcome) => refusals.remember(payload, targets, outcome),
+    redactArgs: (args) => redactValues(args, (text) => services.guard.redact(text, "terminal")),
+  };
+}
+
+function redactValues(
+  args: Record<string, unknown>,
+  redact: (text: string) => string,
+): Record<string, unknown> {
+  const walk = (value: unknown): unknown => {
+    if (typeof value === "string") return redact(value);
+    if (Array.isArray(value)) return value.map(walk);
+    if (value !== null && typeof value === "object") {
+      return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, walk(v)]));
+    }
+    return value;
+  };
+  return walk(args) as Record<string, unknown>;
+}
+
+/** The end of a turn that was cancelled before it began. */
+export function cancelledResult(): TurnResult {
+  return {
+    outcome: "cancelled",
+    text: "",
+    reasoning: "",
+    exitReason: "interrupted_by_user",
+    partial: false,
+    failure: null,
+    usage: NO_USAGE,
+    apiCalls: 0,
+    model: "",
+    provider: "",
+    pendingSteer: null,
+    userRowId: null,
+  };
+}
+
+/** The end of a turn whose model cannot be used: the user's message is stored, the reason is the outcome. */
+export async function failedResult(
+  session: LiveSession,
+  turn: PendingTurn,
+  error: HermesError,
+): Promise<TurnResult> {
+  const { input } = turn;
+  const user = {
+    role: "user" as const,
+    content: input.content,
+    timestamp: session.services.platform.clock.now() / 1000,
+    ...(input.displayText === undefined ? {} : { displayText: input.displayText }),
+    ...(input.displayKind === undefined ? {} : { displayKind: input.displayKind }),
+  };
+  await session.transcript.append([user]);
+  const userRowId = (user as { rowId?: number }).rowId ?? null;
+  session.publish(turn.id, {
+    type: "turn.start",
+    text: input.displayText ?? textOf(input.content),
+    userRowId,
+  });
+  const failure: ModelFailure = {
+    kind: "config",
+    message: error.message,
+    provider: "",
+    model: "",
+    retryable: false,
+  };
+  return { ...cancelledResult(), outcome: "failed", exitReason: error.code, failure, userRowId };
+}

@@ -1,0 +1,45 @@
+import { coerceArguments, parseArguments } from "@/core/arguments.ts";
+import { assertEquals } from "../support/assert.ts";
+
+Deno.test("parseArguments() tells whole, empty, cut, broken and foreign JSON apart", () => {
+  assertEquals(parseArguments('{"a":1}'), { type: "ok", args: { a: 1 } });
+  assertEquals(parseArguments("  "), { type: "ok", args: {} });
+  assertEquals(parseArguments('{"path":"a.t').type, "truncated");
+  assertEquals(parseArguments('{"path":}').type, "invalid");
+  assertEquals(parseArguments("[1]").type, "not_object");
+});
+
+Deno.test("core 9: coerceArguments() gives the handler the types of the schema", () => {
+  const schema = {
+    type: "object",
+    properties: {
+      limit: { type: "integer" },
+      ratio: { type: "number" },
+      all: { type: "boolean" },
+      maybe: { type: ["string", "null"] },
+      none: { type: ["integer", "null"] },
+      list: { type: "array", items: { type: "integer" } },
+      object: { type: "object", properties: { n: { type: "integer" } } },
+    },
+  } as const;
+  assertEquals(
+    coerceArguments({
+      limit: "5",
+      ratio: "1.5",
+      all: "TRUE",
+      maybe: "null",
+      none: "null",
+      list: '["1", 2]',
+      object: '{"n":"3"}',
+    }, schema),
+    { limit: 5, ratio: 1.5, all: true, maybe: "null", none: null, list: [1, 2], object: { n: 3 } },
+  );
+  assertEquals(coerceArguments({ list: "7" }, schema), { list: [7] });
+});
+
+Deno.test("coerceArguments() keeps what cannot be converted", () => {
+  const schema = { properties: { limit: { type: "integer" }, all: { type: "boolean" } } } as const;
+  const args = { limit: "inf", all: "yes", extra: "1" };
+  assertEquals(coerceArguments(args, schema), args);
+  assertEquals(coerceArguments({ limit: "1.5" }, schema), { limit: "1.5" });
+});
