@@ -15,6 +15,8 @@ export type {
   TurnResult,
 } from "./events.ts";
 export type { EventReader } from "./hub.ts";
+export type { ProvenanceQuery, SessionProvenance } from "./lineage.ts";
+export { buildProvenance } from "./lineage.ts";
 export type {
   AssistantMessage,
   Content,

@@ -398,7 +398,9 @@ export interface SessionQuery {
   readonly before?: { readonly lastActivityAt: number; readonly id: string };
   /** Only sessions with at least one message. Default true. */
   readonly withMessages?: boolean;
-  /** Called per row; false leaves it out (cwd comparison of a protocol). */
+  /** Called once per distinct stored directory; false leaves its sessions out. Much cheaper than `filter`. */
+  readonly cwd?: (cwd: string | null) => boolean;
+  /** Called per row; false leaves it out. */
   readonly filter?: (row: SessionSummary) => boolean;
 }
 

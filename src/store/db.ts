@@ -1,0 +1,170 @@
+/**
+ * The one file that knows `node:sqlite` (a connection with cached statements and transactions) and the few calls
+ * on database files that the platform does not offer. Values are null, numbers, strings and bytes; a lone
+ * surrogate is written as U+FFFD. The driver cuts a string it reads at the first NUL, so a column that may hold one
+ * is read as bytes by whoever owns it, and elsewhere NULs are kept out by `withoutNul`.
+ */
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { HermesError } from "@/core/mod.ts";
+
+export type SqlValue = null | number | string | Uint8Array;
+export type SqlRow = Record<string, SqlValue>;
+
+export class Db {
+  readonly #raw: DatabaseSync;
+  /** By text; texts are literals of this room, so their number is small and fixed. */
+  readonly #statements = new Map<string, StatementSync>();
+  #open = true;
+
+  constructor(path: string) {
+    this.#raw = new DatabaseSync(path);
+  }
+
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
+  all(sql: string, ...values: SqlValue[]): SqlRow[] {
+    return this.#prepare(sql).all(...bindable(values)) as SqlRow[];
+  }
+
+  get(sql: string, ...values: SqlValue[]): SqlRow | undefined {
+    return this.#prepare(sql).get(...bindable(values)) as SqlRow | undefined;
+  }
+
+  /** Number of changed rows and the id of the last inserted one. */
+  run(sql: string, ...values: SqlValue[]): { changes: number; lastId: number } {
+    const result = this.#prepare(sql).run(...bindable(values));
+    return { changes: Number(result.changes), lastId: Number(result.lastInsertRowid) };
+  }
+
+  /** Several statements, not cached; for the schema. */
+  exec(sql: string): void {
+    this.#raw.exec(sql);
+  }
+
+  /** All or nothing. `work` may run again after a lock, so it changes nothing but the database. */
+  transaction<T>(work: () => T): T {
+    this.run("BEGIN IMMEDIATE");
+    try {
+      const result = work();
+      this.run("COMMIT");
+      return result;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  /** How long one statement may block the thread for a lock. */
+  setBusyTimeout(ms: number): void {
+    this.#raw.exec(`PRAGMA busy_timeout=${ms}`);
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#statements.clear();
+    this.#raw.close();
+  }
+
+  #prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      if (!this.#open) throw new HermesError("shutting_down", "The session database is closed");
+      statement = this.#raw.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  #rollBack(): void {
+    try {
+      this.run("ROLLBACK");
+    } catch {
+      // SQLite has rolled back by itself (full disk, I/O error): there is nothing left to undo.
+    }
+  }
+}
+
+/** In place: the array is the caller's own rest parameter. */
+function bindable(values: SqlValue[]): SqlValue[] {
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at];
+    if (typeof value === "string") values[at] = value.toWellFormed();
+  }
+  return values;
+}
+
+/** A text that is read back whole. */
+export function withoutNul(text: string): string {
+  return text.replaceAll("\u0000", "\uFFFD");
+}
+
+/** Whether the file begins as a database does; SQLite itself would already drop the log of one that does not. */
+export function hasDatabaseHeader(path: string): boolean {
+  const magic = "SQLite format 3\0";
+  const head = new Uint8Array(magic.length);
+  using file = Deno.openSync(path);
+  const size = file.readSync(head) ?? 0;
+  return size === magic.length && new TextDecoder().decode(head) === magic;
+}
+
+/** For the user alone: 0600 on the database and its sidecars, which SQLite creates with the database's own mode. */
+export function tightenMode(path: string): void {
+  if (Deno.build.os === "windows") return;
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    try {
+      if (((Deno.statSync(file).mode ?? 0) & 0o077) !== 0) Deno.chmodSync(file, 0o600);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+}
+
+/** Gives `temp`, written out to the disk, the name `path` unless that is taken; `temp` is gone afterwards. */
+export function publishFile(temp: string, path: string): void {
+  syncFile(temp);
+  try {
+    Deno.linkSync(temp, path);
+  } catch (error) {
+    // A filesystem without hard links: no longer one step, two first starts at once may collide.
+    if (!(error instanceof Deno.errors.AlreadyExists) && !exists(path)) return Deno.renameSync(temp, path);
+  }
+  Deno.removeSync(temp);
+}
+
+function syncFile(path: string): void {
+  using file = Deno.openSync(path, { read: true, write: true });
+  file.syncSync();
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch {
+    return false; // absent, or not ours to see: the rename will say so
+  }
+}
+
+/** Runs `work` while no other process runs it for the same lock file; blocks the thread, for repairs only. */
+export function withFileLock(lockPath: string, work: () => void): void {
+  using file = Deno.openSync(lockPath, { create: true, write: true, mode: 0o600 });
+  file.lockSync(true);
+  try {
+    work();
+  } finally {
+    removeQuietly(lockPath);
+    file.unlockSync();
+  }
+}
+
+/** Removes a file that does no harm if it stays (Windows keeps one that is open). */
+export function removeQuietly(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch {
+    // As said: it may stay.
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * How rows of `sessions` hang together (core.md D.6). A compression chain is a parent ended as `compression` and
+ * its newest child that is neither branch nor delegate; the chain is one conversation and its last row, the tip,
+ * is the one that is listed. `root_id` and `listed` follow from the links and are kept true here.
+ *
+ *   root ──compression──► child ──compression──► tip        branch, delegate: children that continue nothing
+ */
+import type { Message, SessionRow } from "@/core/mod.ts";
+import type { Db } from "./db.ts";
+import { readMessages, type StoredMessage } from "./message_rows.ts";
+import { readSession, sessionNotFound } from "./session_rows.ts";
+
+/** Of the walk that tells where a session comes from (acp.md C13). */
+const MAX_ANCESTORS = 100;
+
+interface Link {
+  readonly id: string;
+  readonly parent: string | null;
+  readonly relation: string | null;
+}
+
+function readLink(db: Db, id: string): Link | null {
+  const row = db.get(
+    "SELECT parent_session_id, relation FROM sessions WHERE id = ?",
+    id,
+  );
+  if (row === undefined) return null;
+  return {
+    id,
+    parent: row["parent_session_id"] as string | null,
+    relation: row["relation"] as string | null,
+  };
+}
+
+/** Children that continue `id`, newest first; more than one only when a compression was done again. */
+function continuations(db: Db, id: string): string[] {
+  const sql = `SELECT id FROM sessions WHERE parent_session_id = ? AND relation = 'continuation'
+    ORDER BY started_at DESC, rowid DESC`;
+  return db.all(sql, id).map((row) => row["id"] as string);
+}
+
+function delegates(db: Db, id: string): string[] {
+  const sql = "SELECT id FROM sessions WHERE parent_session_id = ? AND relation = 'delegate'";
+  return db.all(sql, id).map((row) => row["id"] as string);
+}
+
+/** Puts a new child in its place: one that continues its parent is listed instead of it, and of older siblings. */
+export function linkToParent(db: Db, id: string): void {
+  const link = readLink(db, id);
+  if (link === null || link.parent === null || link.relation !== "continuation") return;
+  db.run(
+    "UPDATE sessions SET root_id = (SELECT root_id FROM sessions WHERE id = ?) WHERE id = ?",
+    link.parent,
+    id,
+  );
+  db.run("UPDATE sessions SET listed = 0 WHERE id = ?", link.parent);
+  for (const sibling of continuations(db, link.parent).slice(1)) {
+    db.run("UPDATE sessions SET listed = 0 WHERE id = ?", sibling);
+  }
+}
+
+/** The live end of the chain that `id` is in, looking forward; a loop ends where it closes. */
+export function readTip(db: Db, id: string): SessionRow | null {
+  const seen = new Set([id]);
+  let at = id;
+  for (let next = continuations(db, at)[0]; next !== undefined; next = continuations(db, at)[0]) {
+    if (seen.has(next)) break;
+    seen.add(next);
+    at = next;
+  }
+  return readSession(db, at);
+}
+
+export interface Ancestors {
+  rows: SessionRow[];
+  status: "ok" | "broken" | "cycle" | "too_deep";
+  brokenAt?: string;
+}
+
+/** Parent, grandparent, … of `id`; `brokenAt` names the id that could not be followed. */
+export function readAncestors(db: Db, id: string): Ancestors {
+  const start = readSession(db, id);
+  if (start === null) return { rows: [], status: "broken", brokenAt: id };
+  const rows: SessionRow[] = [];
+  const seen = new Set([id]);
+  let next = start.parentId;
+  while (next !== null) {
+    if (seen.has(next)) return { rows, status: "cycle", brokenAt: next };
+    if (rows.length === MAX_ANCESTORS) return { rows, status: "too_deep", brokenAt: next };
+    const row = readSession(db, next);
+    if (row === null) return { rows, status: "broken", brokenAt: next };
+    seen.add(next);
+    rows.push(row);
+    next = row.parentId;
+  }
+  return { rows, status: "ok" };
+}
+
+/** Ids of the chain up to and with `id`, oldest first. */
+export function chainUpTo(db: Db, id: string): string[] {
+  const chain = new Set([id]);
+  let link = readLink(db, id);
+  while (
+    link !== null && link.parent !== null && link.relation === "continuation" && !chain.has(link.parent)
+  ) {
+    link = readLink(db, link.parent);
+    if (link !== null) chain.add(link.id);
+  }
+  return [...chain].reverse();
+}
+
+/**
+ * The conversation over the chain as a person saw it: a message that a compression carried on stands once, at its
+ * first place, with the row id it has now.
+ */
+export function readLineage(db: Db, id: string): Message[] {
+  const chain = chainUpTo(db, id);
+  if (chain.length === 1) return readMessages(db, id).map((entry) => entry.message);
+  const places = new Map<number, StoredMessage>();
+  // Setting a key again keeps its place: first place, newest row.
+  for (const member of chain) {
+    for (const entry of readMessages(db, member)) places.set(entry.identity, entry);
+  }
+  return [...places.values()].map((entry) => entry.message);
+}
+
+/** True when `owner` is an earlier row of the conversation that ends in `id`. */
+export function isChainAncestor(db: Db, owner: string, id: string): boolean {
+  return owner !== id && chainUpTo(db, id).includes(owner);
+}
+
+/** Removes the whole conversation `id` is in, and what was delegated from it; branches lose their parent. */
+export function removeConversation(db: Db, id: string): boolean {
+  if (readLink(db, id) === null) return false;
+  const doomed = new Set<string>();
+  const pending = [chainUpTo(db, id)[0]!, id];
+  while (pending.length > 0) {
+    const at = pending.pop()!;
+    if (doomed.has(at)) continue;
+    doomed.add(at);
+    pending.push(...continuations(db, at), ...delegates(db, at));
+  }
+  for (const gone of doomed) {
+    db.run("UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?", gone);
+  }
+  for (const gone of doomed) db.run("DELETE FROM sessions WHERE id = ?", gone);
+  return true;
+}
+
+/** The first end reason wins. An unknown id is left alone: what is gone needs no end. */
+export function markEnded(db: Db, id: string, reason: string, now: number): void {
+  const sql = "UPDATE sessions SET ended_at = ?, end_reason = ? WHERE id = ? AND end_reason IS NULL";
+  db.run(sql, now, reason, id);
+}
+
+/** A row whose conversation goes on in a child stays ended. Throws `session_not_found`. */
+export function markReopened(db: Db, id: string): void {
+  if (readLink(db, id) === null) throw sessionNotFound(id);
+  if (continuations(db, id).length > 0) return;
+  db.run("UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = ?", id);
+}

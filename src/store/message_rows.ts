@@ -1,0 +1,329 @@
+/**
+ * The `messages` table: conversation to rows and back (core.md D.4). A content list, and a text the column cannot
+ * hold as it is, is stored as NUL + "json:" + JSON. What a row is found by in a search is worked out here, once.
+ */
+import type {
+  AssistantMessage,
+  Content,
+  ContentPart,
+  Message,
+  ToolCall,
+  ToolMessage,
+  ToolMeta,
+  UserMessage,
+} from "@/core/mod.ts";
+import { HermesError, textOf } from "@/core/mod.ts";
+import { type Db, type SqlRow, type SqlValue, withoutNul } from "./db.ts";
+
+const JSON_MARK = "\u0000json:";
+/** Characters of a row that are indexed; a row says more than that only in bulk. */
+const SEARCH_MAX = 65_536;
+const SEARCH_MAX_TOOL = 8_192;
+/** Characters of display data kept per row; edits beyond are left out of a later replay (FC-18). */
+const METADATA_MAX = 4_194_304;
+const PREVIEW_MAX = 60;
+
+const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+
+export function hasCjk(text: string): boolean {
+  return CJK.test(text);
+}
+
+/** Columns a copy of a row takes over as they are. */
+export const COPIED_COLUMNS =
+  `role, timestamp, display_kind, search_kind, tool_call_id, tool_name, effect_disposition,
+  finish_reason, content, tool_calls, reasoning, reasoning_content, reasoning_details, display_metadata, search_text`;
+
+// The driver cuts texts at a NUL; only marked contents begin with one, and those are read as bytes.
+const CONTENT_COLUMN = "CASE WHEN content < char(1) THEN CAST(content AS BLOB) ELSE content END AS content";
+
+const READ_COLUMNS = `id, role, timestamp, display_kind, display_identity, tool_call_id, tool_name,
+  effect_disposition, finish_reason, ${CONTENT_COLUMN}, tool_calls, reasoning, reasoning_content,
+  reasoning_details, display_metadata`;
+
+// ── Content ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+function encodeContent(content: Content | null): string | null {
+  if (content === null) return null;
+  if (typeof content !== "string") return JSON_MARK + JSON.stringify(content);
+  return content.includes("\u0000") ? JSON_MARK + JSON.stringify(content) : content;
+}
+
+const decoder = new TextDecoder();
+
+function decodeContent(value: SqlValue | undefined): Content | null {
+  if (typeof value === "string") return value;
+  if (!(value instanceof Uint8Array)) return null;
+  const text = decoder.decode(value);
+  if (!text.startsWith(JSON_MARK)) return text;
+  try {
+    return JSON.parse(text.slice(JSON_MARK.length)) as string | ContentPart[];
+  } catch {
+    return "[unreadable content]"; // a damaged row must not hide the rest of the conversation
+  }
+}
+
+function parseJson<T>(value: SqlValue | undefined): T | undefined {
+  if (typeof value !== "string") return undefined;
+  try {
+    return JSON.parse(value) as T;
+  } catch {
+    return undefined; // as above
+  }
+}
+
+// ── Writing ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+interface SearchFacts {
+  readonly kind: 0 | 1 | 2;
+  /** `null` = the content column itself. */
+  readonly text: string | null;
+}
+
+function searchFactsOf(message: Message, stored: string | null): SearchFacts {
+  if (message.displayKind !== undefined) return { kind: 0, text: null };
+  const max = message.role === "tool" ? SEARCH_MAX_TOOL : SEARCH_MAX;
+  const parts = [textOf(message.content).slice(0, max)];
+  if (message.role === "tool") parts.push(message.toolName);
+  if (message.role === "assistant") {
+    for (const call of message.toolCalls ?? []) {
+      parts.push(call.name, call.arguments.slice(0, SEARCH_MAX_TOOL));
+    }
+  }
+  const text = parts.filter((part) => part !== "").join(" ").replaceAll("\u0000", " ");
+  if (text === "") return { kind: 0, text: null };
+  return { kind: hasCjk(text) ? 2 : 1, text: text === stored ? null : text };
+}
+
+/** JSON of the calls; `providerId` is written as `call_id`, the name other tools know it by. */
+function encodeCalls(calls: readonly ToolCall[] | undefined): string | null {
+  if (calls === undefined || calls.length === 0) return null;
+  return JSON.stringify(calls.map(({ id, name, arguments: args, providerId }) => ({
+    id,
+    ...(providerId === undefined ? {} : { call_id: providerId }),
+    type: "function",
+    function: { name, arguments: args },
+  })));
+}
+
+interface StoredCall {
+  readonly id: string;
+  readonly call_id?: string;
+  readonly function?: { readonly name: string; readonly arguments: string };
+}
+
+/** Entries that are no calls are left out: a damaged row must not hide the conversation. */
+function decodeCalls(value: SqlValue | undefined): ToolCall[] {
+  const stored = parseJson<(StoredCall | null)[]>(value);
+  if (!Array.isArray(stored)) return [];
+  return stored.flatMap((call) =>
+    call?.function === undefined ? [] : [{
+      id: call.id,
+      name: call.function.name,
+      arguments: call.function.arguments,
+      ...(call.call_id === undefined ? {} : { providerId: call.call_id }),
+    }]
+  );
+}
+
+interface DisplayMetadata {
+  readonly displayText?: string;
+  readonly meta?: ToolMeta;
+}
+
+function encodeMetadata(message: Message): string | null {
+  if (message.role === "user" && message.displayText !== undefined) {
+    return JSON.stringify({ displayText: message.displayText });
+  }
+  if (message.role !== "tool" || message.meta === undefined) return null;
+  const text = JSON.stringify({ meta: message.meta });
+  if (text.length <= METADATA_MAX) return text;
+  const { edits: _edits, ...meta } = message.meta;
+  return JSON.stringify({ meta });
+}
+
+function plain(text: string | undefined): string | null {
+  return text === undefined ? null : withoutNul(text);
+}
+
+/**
+ * Appends rows in order and returns their ids. `identities` names, per message, the row of an earlier session of
+ * the chain that this row carries on. The session's own counters are the caller's business.
+ */
+export function insertMessages(
+  db: Db,
+  sessionId: string,
+  messages: readonly Message[],
+  now: number,
+  identities: readonly (number | null)[] = [],
+): number[] {
+  const ids: number[] = [];
+  for (const [at, message] of messages.entries()) {
+    const assistant = message.role === "assistant" ? message : undefined;
+    const tool = message.role === "tool" ? message : undefined;
+    const content = encodeContent(message.content);
+    const search = searchFactsOf(message, content);
+    const details = assistant?.reasoningDetails;
+    const { lastId } = db.run(
+      `INSERT INTO messages (session_id, role, timestamp, display_kind, display_identity, search_kind, tool_call_id,
+         tool_name, effect_disposition, finish_reason, content, tool_calls, reasoning, reasoning_content,
+         reasoning_details, display_metadata, search_text)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      sessionId,
+      message.role,
+      message.timestamp ?? now,
+      message.displayKind ?? null,
+      identities[at] ?? null,
+      search.kind,
+      plain(tool?.toolCallId),
+      plain(tool?.toolName),
+      tool?.effect ?? null,
+      plain(assistant?.finishReason),
+      content,
+      encodeCalls(assistant?.toolCalls),
+      plain(assistant?.reasoning),
+      plain(assistant?.reasoningContent),
+      details === undefined ? null : JSON.stringify(details),
+      encodeMetadata(message),
+      search.text,
+    );
+    ids.push(lastId);
+  }
+  return ids;
+}
+
+/** Replaces the content of one row and what it is found by. Throws `message_not_found`. */
+export function replaceContent(db: Db, rowId: number, content: Content): void {
+  const row = db.get(`SELECT ${READ_COLUMNS} FROM messages WHERE id = ?`, rowId);
+  if (row === undefined) {
+    throw new HermesError("message_not_found", `No message with row id ${rowId} is stored`, { rowId });
+  }
+  const stored = encodeContent(content);
+  const search = searchFactsOf({ ...toMessage(row), content } as Message, stored);
+  db.run(
+    "UPDATE messages SET content = ?, search_kind = ?, search_text = ? WHERE id = ?",
+    stored,
+    search.kind,
+    search.text,
+    rowId,
+  );
+}
+
+export function countCalls(messages: readonly Message[]): number {
+  return messages.reduce((n, m) => n + (m.role === "assistant" ? m.toolCalls?.length ?? 0 : 0), 0);
+}
+
+/** Rows that count as messages: timeline rows do not. */
+export function countMessages(messages: readonly Message[]): number {
+  return messages.reduce((n, m) => n + (m.displayKind === undefined ? 1 : 0), 0);
+}
+
+/** First text of the user on one line, cut; empty when there is none. */
+export function previewOf(messages: readonly Message[]): string {
+  for (const message of messages) {
+    if (message.role !== "user" || message.displayKind !== undefined) continue;
+    const text = message.displayText ?? textOf(message.content);
+    // A long paste need not be walked through for its first words.
+    const line = text.slice(0, 4_096).toWellFormed().replace(/[\s\p{Cc}]+/gu, " ").trim();
+    if (line !== "") return [...line].slice(0, PREVIEW_MAX).join("");
+  }
+  return "";
+}
+
+// ── Reading ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface StoredMessage {
+  readonly message: Message;
+  /** The row this one carries on from an earlier session of the chain; its own id otherwise. */
+  readonly identity: number;
+}
+
+function toMessage(row: SqlRow): Message {
+  const base = {
+    rowId: row["id"] as number,
+    timestamp: row["timestamp"] as number,
+    ...(row["display_kind"] === null ? {} : { displayKind: row["display_kind"] as string }),
+  };
+  const content = decodeContent(row["content"]);
+  if (row["role"] === "assistant") return toAssistant(row, content, base);
+  if (row["role"] === "tool") return toTool(row, content, base);
+  const { displayText } = parseJson<DisplayMetadata>(row["display_metadata"]) ?? {};
+  const user: UserMessage = {
+    role: "user",
+    content: content ?? "",
+    ...(displayText === undefined ? {} : { displayText }),
+    ...base,
+  };
+  return user;
+}
+
+function toAssistant(row: SqlRow, content: Content | null, base: object): AssistantMessage {
+  const calls = decodeCalls(row["tool_calls"]);
+  const details = parseJson<unknown[]>(row["reasoning_details"]);
+  return {
+    role: "assistant",
+    content: content === null ? null : textOf(content),
+    ...(calls.length === 0 ? {} : { toolCalls: calls }),
+    ...(row["reasoning"] === null ? {} : { reasoning: row["reasoning"] as string }),
+    ...(row["reasoning_content"] === null ? {} : { reasoningContent: row["reasoning_content"] as string }),
+    ...(details === undefined ? {} : { reasoningDetails: details }),
+    ...(row["finish_reason"] === null ? {} : { finishReason: row["finish_reason"] as string }),
+    ...base,
+  };
+}
+
+function toTool(row: SqlRow, content: Content | null, base: object): ToolMessage {
+  const { meta } = parseJson<DisplayMetadata>(row["display_metadata"]) ?? {};
+  const effect = row["effect_disposition"];
+  return {
+    role: "tool",
+    toolCallId: (row["tool_call_id"] ?? "") as string,
+    toolName: (row["tool_name"] ?? "") as string,
+    content: content ?? "",
+    ...(effect === "none" || effect === "unknown" ? { effect } : {}),
+    ...(meta === undefined ? {} : { meta }),
+    ...base,
+  };
+}
+
+/** Active rows of one session by id; the results of one batch in the order of their calls. */
+export function readMessages(db: Db, sessionId: string): StoredMessage[] {
+  const rows = db.all(
+    `SELECT ${READ_COLUMNS} FROM messages WHERE session_id = ? AND active = 1 ORDER BY id`,
+    sessionId,
+  );
+  const stored = rows.map((row) => ({
+    message: toMessage(row),
+    identity: (row["display_identity"] ?? row["id"]) as number,
+  }));
+  return orderResults(stored);
+}
+
+/** Tools of one batch may finish in any order; providers and people read them in the order of the calls. */
+function orderResults(stored: StoredMessage[]): StoredMessage[] {
+  for (let at = 0; at < stored.length; at++) {
+    const { message } = stored[at]!;
+    if (message.role !== "assistant" || message.toolCalls === undefined || message.toolCalls.length < 2) {
+      continue;
+    }
+    let end = at + 1;
+    while (end < stored.length && stored[end]!.message.role === "tool") end++;
+    const order = new Map(message.toolCalls.map((call, index) => [call.id, index]));
+    const place = (entry: StoredMessage) =>
+      entry.message.role === "tool" ? order.get(entry.message.toolCallId) ?? order.size : order.size;
+    const batch = stored.slice(at + 1, end).sort((a, b) => place(a) - place(b));
+    stored.splice(at + 1, batch.length, ...batch);
+    at = end - 1;
+  }
+  return stored;
+}
+
+/** The first words of the user that are active now. */
+export function readPreview(db: Db, sessionId: string): string {
+  const rows = db.all(
+    `SELECT ${READ_COLUMNS} FROM messages
+     WHERE session_id = ? AND active = 1 AND role = 'user' AND display_kind IS NULL ORDER BY id LIMIT 3`,
+    sessionId,
+  );
+  return previewOf(rows.map(toMessage));
+}

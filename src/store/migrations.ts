@@ -1,0 +1,148 @@
+/**
+ * The schema of `hermes.db`, as an append-only list of steps: a step that has shipped is never edited, a new
+ * column or table is the next function. The number of steps done is kept in `schema_version`.
+ *
+ * Beside the columns of core.md D.3 and D.4 some are derived, so that a list page is one walk over one index:
+ *   sessions.root_id   first id of the compression chain       sessions.listed    1 = the tip of its chain
+ *   sessions.relation  continuation | branch | delegate | null sessions.preview   first text of the user
+ *   messages.search_text  what is indexed when it is not `content`; search_kind 0 nothing, 1 words, 2 CJK too
+ */
+import type { Db } from "./db.ts";
+
+export interface Migration {
+  readonly name: string;
+  readonly up: (db: Db) => void;
+}
+
+export const MIGRATIONS: readonly Migration[] = [
+  { name: "sessions", up: createSessions },
+  { name: "messages", up: createMessages },
+  { name: "search", up: createSearch },
+];
+
+function createSessions(db: Db): void {
+  db.exec(`
+    CREATE TABLE sessions (
+      id TEXT PRIMARY KEY NOT NULL,
+      source TEXT NOT NULL,
+      parent_session_id TEXT REFERENCES sessions(id),
+      root_id TEXT NOT NULL,
+      relation TEXT,
+      listed INTEGER NOT NULL DEFAULT 1,
+      started_at REAL NOT NULL,
+      ended_at REAL,
+      end_reason TEXT,
+      last_activity_at REAL NOT NULL,
+      title TEXT,
+      title_source TEXT,
+      preview TEXT NOT NULL DEFAULT '',
+      model TEXT,
+      cwd TEXT,
+      session_key TEXT,
+      message_count INTEGER NOT NULL DEFAULT 0,
+      tool_call_count INTEGER NOT NULL DEFAULT 0,
+      api_call_count INTEGER NOT NULL DEFAULT 0,
+      input_tokens INTEGER NOT NULL DEFAULT 0,
+      output_tokens INTEGER NOT NULL DEFAULT 0,
+      cache_read_tokens INTEGER NOT NULL DEFAULT 0,
+      cache_write_tokens INTEGER NOT NULL DEFAULT 0,
+      reasoning_tokens INTEGER NOT NULL DEFAULT 0,
+      rewind_count INTEGER NOT NULL DEFAULT 0,
+      model_config TEXT NOT NULL DEFAULT '{}'
+    );
+    CREATE INDEX sessions_parent ON sessions(parent_session_id) WHERE parent_session_id IS NOT NULL;
+    CREATE UNIQUE INDEX sessions_title ON sessions(title) WHERE title IS NOT NULL;
+    CREATE INDEX sessions_key ON sessions(session_key, started_at DESC) WHERE session_key IS NOT NULL;
+    CREATE INDEX sessions_recent ON sessions(last_activity_at DESC, id DESC, source)
+      WHERE listed = 1 AND message_count > 0;
+    CREATE INDEX sessions_recent_source ON sessions(source, last_activity_at DESC, id DESC)
+      WHERE listed = 1 AND message_count > 0;
+    CREATE INDEX sessions_recent_cwd ON sessions(cwd, last_activity_at DESC, id DESC)
+      WHERE listed = 1 AND message_count > 0;
+    CREATE INDEX sessions_recent_all ON sessions(last_activity_at DESC, id DESC, source) WHERE listed = 1;
+
+    CREATE TABLE session_prompts (
+      session_id TEXT PRIMARY KEY NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+      system_prompt TEXT NOT NULL
+    ) WITHOUT ROWID;
+
+    CREATE TABLE session_model_usage (
+      session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+      model TEXT NOT NULL,
+      provider TEXT NOT NULL,
+      api_call_count INTEGER NOT NULL DEFAULT 0,
+      input_tokens INTEGER NOT NULL DEFAULT 0,
+      output_tokens INTEGER NOT NULL DEFAULT 0,
+      cache_read_tokens INTEGER NOT NULL DEFAULT 0,
+      cache_write_tokens INTEGER NOT NULL DEFAULT 0,
+      reasoning_tokens INTEGER NOT NULL DEFAULT 0,
+      first_seen REAL NOT NULL,
+      last_seen REAL NOT NULL,
+      PRIMARY KEY (session_id, model, provider)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE state_meta (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;
+  `);
+}
+
+function createMessages(db: Db): void {
+  db.exec(`
+    CREATE TABLE messages (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+      role TEXT NOT NULL,
+      active INTEGER NOT NULL DEFAULT 1,
+      compacted INTEGER NOT NULL DEFAULT 0,
+      timestamp REAL NOT NULL,
+      display_kind TEXT,
+      display_identity INTEGER,
+      search_kind INTEGER NOT NULL DEFAULT 0,
+      tool_call_id TEXT,
+      tool_name TEXT,
+      effect_disposition TEXT,
+      finish_reason TEXT,
+      content TEXT,
+      tool_calls TEXT,
+      reasoning TEXT,
+      reasoning_content TEXT,
+      reasoning_details TEXT,
+      display_metadata TEXT,
+      search_text TEXT
+    );
+    CREATE INDEX messages_session ON messages(session_id, active);
+    CREATE INDEX messages_identity ON messages(display_identity) WHERE display_identity IS NOT NULL;
+    CREATE INDEX messages_cjk ON messages(search_kind) WHERE search_kind = 2;
+  `);
+}
+
+/** A row is indexed while it is part of a conversation; a row carried on by a compression is indexed once. */
+function createSearch(db: Db): void {
+  db.exec(`CREATE VIEW message_text AS SELECT id, COALESCE(search_text, content) AS content FROM messages;`);
+  try {
+    createIndex(db, "messages_fts", "unicode61", 1);
+    createIndex(db, "messages_fts_trigram", "trigram", 2);
+  } catch (error) {
+    // Without FTS5 everything but search works (core.md D.2).
+    if (!/no such module/i.test(String(error))) throw error;
+  }
+}
+
+function createIndex(db: Db, table: string, tokenizer: string, kind: number): void {
+  const visible = (row: string) =>
+    `${row}.search_kind >= ${kind} AND ${row}.display_identity IS NULL AND (${row}.active = 1 OR ${row}.compacted = 1)`;
+  const text = (row: string) => `COALESCE(${row}.search_text, ${row}.content)`;
+  const add = `INSERT INTO ${table}(rowid, content) VALUES (new.id, ${text("new")});`;
+  const drop = `INSERT INTO ${table}(${table}, rowid, content) VALUES ('delete', old.id, ${text("old")});`;
+  db.exec(`
+    CREATE VIRTUAL TABLE ${table}
+      USING fts5(content, content='message_text', content_rowid='id', tokenize='${tokenizer}');
+    CREATE TRIGGER ${table}_insert AFTER INSERT ON messages WHEN ${visible("new")} BEGIN ${add} END;
+    CREATE TRIGGER ${table}_delete AFTER DELETE ON messages WHEN ${visible("old")} BEGIN ${drop} END;
+    CREATE TRIGGER ${table}_update AFTER UPDATE OF active, compacted, content, search_kind, search_text ON messages BEGIN
+      INSERT INTO ${table}(${table}, rowid, content) SELECT 'delete', old.id, ${text("old")} WHERE ${
+    visible("old")
+  };
+      INSERT INTO ${table}(rowid, content) SELECT new.id, ${text("new")} WHERE ${visible("new")};
+    END;
+  `);
+}

@@ -1,0 +1,2 @@
+/** Door of the persistence room: sessions, messages and search in one SQLite file (core.md D). */
+export { openStore } from "./store.ts";

@@ -1,0 +1,144 @@
+/**
+ * Full-text search over all stored conversations (core.md D.9). Few matches are ranked; of many the newest come
+ * first, because ranking would have to read every one of them.
+ */
+import { HermesError, type SearchHit } from "@/core/mod.ts";
+import type { Db, SqlRow, SqlValue } from "./db.ts";
+import { HIDDEN_SOURCES } from "./listing.ts";
+import { planSearch, type SearchPlan } from "./search_query.ts";
+
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 500;
+/** Up to so many matches are ranked. */
+const RANKED_MAX = 1_000;
+/** Of more matches than this only the newest are looked through for the wanted sources. */
+const SCAN_MAX = 50_000;
+const SNIPPET_TOKENS = 40;
+/** Trigram tokens are single characters with an overlap; characters around a contained term. */
+const SNIPPET_TRIGRAMS = 64;
+const SNIPPET_MARGIN = 60;
+
+export interface SearchOptions {
+  readonly limit?: number;
+  readonly offset?: number;
+  readonly sources?: readonly string[];
+}
+
+/** Rows of subagents and tools only when asked for by `sources`. */
+export function searchMessages(db: Db, query: string, options: SearchOptions = {}): SearchHit[] {
+  const plan = planSearch(query);
+  const limit = Math.min(Math.max(0, Math.trunc(options.limit ?? DEFAULT_LIMIT)), MAX_LIMIT);
+  if (plan === null || limit === 0) return [];
+  const page = { limit, offset: Math.max(0, Math.trunc(options.offset ?? 0)) };
+  try {
+    return plan.type === "contains"
+      ? searchContained(db, plan.terms, page, options.sources)
+      : searchIndex(db, plan, page, options.sources);
+  } catch (error) {
+    if (!/no such (table|module)/i.test(String(error))) throw error;
+    throw new HermesError(
+      "store_failed",
+      "Search is unavailable: this database was made without a text index",
+    );
+  }
+}
+
+interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+function sourceFilter(sources: readonly string[] | undefined): { sql: string; value: string } {
+  return sources === undefined
+    ? { sql: "s.source NOT IN (SELECT value FROM json_each(?))", value: JSON.stringify(HIDDEN_SOURCES) }
+    : { sql: "s.source IN (SELECT value FROM json_each(?))", value: JSON.stringify(sources) };
+}
+
+function searchIndex(
+  db: Db,
+  plan: Exclude<SearchPlan, { type: "contains" }>,
+  page: Page,
+  sources: readonly string[] | undefined,
+): SearchHit[] {
+  const table = plan.type === "words" ? "messages_fts" : "messages_fts_trigram";
+  const width = plan.type === "words" ? SNIPPET_TOKENS : SNIPPET_TRIGRAMS;
+  const filter = sourceFilter(sources);
+  if (sources !== undefined && !hasSource(db, sources)) return [];
+  // Each look at a prefix gathers all its words anew, so it is looked at once and not ranked.
+  const many = plan.match.includes('"*') || matchAt(db, table, plan.match, RANKED_MAX) !== null;
+  const floor = many && sources !== undefined ? matchAt(db, table, plan.match, SCAN_MAX) ?? 0 : 0;
+  const rows = db.all(
+    `SELECT f.rowid AS id, m.session_id, m.role, s.title, s.started_at,
+       snippet(${table}, 0, '>>>', '<<<', '…', ${width}) AS snippet
+     FROM ${table} f JOIN messages m ON m.id = f.rowid JOIN sessions s ON s.id = m.session_id
+     WHERE ${table} MATCH ? AND f.rowid > ? AND ${filter.sql}
+     ORDER BY ${many ? "f.rowid DESC" : "f.rank, f.rowid DESC"} LIMIT ? OFFSET ?`,
+    plan.match,
+    floor,
+    filter.value,
+    page.limit,
+    page.offset,
+  );
+  return rows.map((row) => toHit(row, row["snippet"] as string));
+}
+
+/** Row id of the n-th newest match, from 0; `null` when there are not so many. */
+function matchAt(db: Db, table: string, match: string, n: number): number | null {
+  const sql =
+    `SELECT rowid AS id FROM ${table} WHERE ${table} MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ${n}`;
+  return (db.get(sql, match)?.["id"] ?? null) as number | null;
+}
+
+/** Spares the walk over all matches when no conversation is of these sources. */
+function hasSource(db: Db, sources: readonly string[]): boolean {
+  const sql = `SELECT 1 FROM sessions s INDEXED BY sessions_recent_source
+    WHERE s.listed = 1 AND s.message_count > 0 AND s.source IN (SELECT value FROM json_each(?)) LIMIT 1`;
+  return db.get(sql, JSON.stringify(sources)) !== undefined;
+}
+
+function searchContained(
+  db: Db,
+  terms: readonly string[],
+  page: Page,
+  sources: readonly string[] | undefined,
+): SearchHit[] {
+  const filter = sourceFilter(sources);
+  const patterns: SqlValue[] = terms.map((term) => `%${term.replace(/[\\%_]/g, "\\$&")}%`);
+  const text = "coalesce(m.search_text, m.content)";
+  const rows = db.all(
+    `SELECT m.id, m.session_id, m.role, s.title, s.started_at, ${text} AS text
+     FROM messages m INDEXED BY messages_cjk JOIN sessions s ON s.id = m.session_id
+     WHERE m.search_kind = 2 AND m.display_identity IS NULL AND (m.active = 1 OR m.compacted = 1)
+       AND ${filter.sql} ${patterns.map(() => `AND ${text} LIKE ? ESCAPE '\\'`).join(" ")}
+     ORDER BY m.id DESC LIMIT ? OFFSET ?`,
+    filter.value,
+    ...patterns,
+    page.limit,
+    page.offset,
+  );
+  return rows.map((row) => toHit(row, excerpt(row["text"] as string, terms)));
+}
+
+/** The first of the terms with some text around it. */
+function excerpt(text: string, terms: readonly string[]): string {
+  const lower = text.toLowerCase();
+  const term = terms.find((candidate) => lower.includes(candidate.toLowerCase())) ?? "";
+  const at = Math.max(0, lower.indexOf(term.toLowerCase()));
+  const start = Math.max(0, at - SNIPPET_MARGIN);
+  const end = Math.min(text.length, at + term.length + SNIPPET_MARGIN);
+  const before = text.slice(start, at);
+  const after = text.slice(at + term.length, end);
+  const marked = `${before}>>>${text.slice(at, at + term.length)}<<<${after}`;
+  return `${start > 0 ? "…" : ""}${marked}${end < text.length ? "…" : ""}`.toWellFormed();
+}
+
+function toHit(row: SqlRow, snippet: string): SearchHit {
+  return {
+    messageId: row["id"] as number,
+    sessionId: row["session_id"] as string,
+    role: row["role"] as string,
+    snippet,
+    title: row["title"] as string | null,
+    startedAt: row["started_at"] as number,
+  };
+}

@@ -1,0 +1,231 @@
+/**
+ * The `sessions` table: rows to types and back, and the plain changes of one row. What a change means for the
+ * chain of rows is `lineage.ts`. Every function runs inside the caller's transaction or is a single read.
+ */
+import type { NewSessionRow, SessionConfig, SessionPatch, SessionRow, Usage } from "@/core/mod.ts";
+import { HermesError } from "@/core/mod.ts";
+import { type Db, type SqlRow, type SqlValue, withoutNul } from "./db.ts";
+
+const COLUMNS =
+  `s.id, s.source, s.parent_session_id, s.started_at, s.ended_at, s.end_reason, s.last_activity_at,
+  s.title, s.model_config, s.cwd, s.session_key, s.message_count, s.tool_call_count, s.api_call_count,
+  s.input_tokens, s.output_tokens, s.cache_read_tokens, s.cache_write_tokens, s.reasoning_tokens,
+  p.system_prompt`;
+const FROM = "FROM sessions s LEFT JOIN session_prompts p ON p.session_id = s.id";
+
+/** Names inside `model_config`. */
+const CONFIG_KEYS = {
+  model: "model",
+  provider: "provider",
+  baseUrl: "base_url",
+  apiMode: "api_mode",
+  reasoningEffort: "reasoning_effort",
+  serviceTier: "service_tier",
+  mode: "mode",
+  additionalDirectories: "additional_directories",
+  branchedFrom: "_branched_from",
+  delegateFrom: "_delegate_from",
+  fingerprint: "fingerprint",
+} as const satisfies Record<keyof SessionConfig, string>;
+
+function encodeConfig(config: SessionConfig): string {
+  const stored: Record<string, unknown> = {};
+  for (const [key, name] of Object.entries(CONFIG_KEYS)) {
+    const value = config[key as keyof SessionConfig];
+    if (value !== undefined) stored[name] = value;
+  }
+  return JSON.stringify(stored);
+}
+
+function decodeConfig(text: string): SessionConfig {
+  let stored: Record<string, unknown>;
+  try {
+    stored = JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return {}; // a damaged row must not hide the conversation
+  }
+  const config: Record<string, unknown> = {};
+  for (const [key, name] of Object.entries(CONFIG_KEYS)) {
+    if (stored[name] !== undefined && stored[name] !== null) config[key] = stored[name];
+  }
+  return config as SessionConfig;
+}
+
+export type Relation = "continuation" | "branch" | "delegate" | null;
+
+/**
+ * How a new row hangs on its parent. A marker that names another session came along with the settings and says
+ * nothing about this row; a child without a marker continues a parent that was compressed.
+ */
+function relationOf(parent: SqlRow | undefined, config: SessionConfig): Relation {
+  if (parent === undefined) return null;
+  if (config.delegateFrom === parent["id"]) return "delegate";
+  if (config.branchedFrom === parent["id"]) return "branch";
+  return parent["end_reason"] === "compression" ? "continuation" : null;
+}
+
+function toSessionRow(row: SqlRow): SessionRow {
+  return {
+    id: row["id"] as string,
+    source: row["source"] as string,
+    parentId: row["parent_session_id"] as string | null,
+    startedAt: row["started_at"] as number,
+    endedAt: row["ended_at"] as number | null,
+    endReason: row["end_reason"] as string | null,
+    title: row["title"] as string | null,
+    config: decodeConfig(row["model_config"] as string),
+    systemPrompt: row["system_prompt"] as string | null,
+    cwd: row["cwd"] as string | null,
+    messageCount: row["message_count"] as number,
+    toolCallCount: row["tool_call_count"] as number,
+    apiCallCount: row["api_call_count"] as number,
+    usage: {
+      input: row["input_tokens"] as number,
+      output: row["output_tokens"] as number,
+      cacheRead: row["cache_read_tokens"] as number,
+      cacheWrite: row["cache_write_tokens"] as number,
+      reasoning: row["reasoning_tokens"] as number,
+    },
+    lastActivityAt: row["last_activity_at"] as number,
+    sessionKey: row["session_key"] as string | null,
+  };
+}
+
+export function readSession(db: Db, id: string): SessionRow | null {
+  const row = db.get(`SELECT ${COLUMNS} ${FROM} WHERE s.id = ?`, id);
+  return row === undefined ? null : toSessionRow(row);
+}
+
+/** Throws `session_not_found`. */
+export function requireSession(db: Db, id: string): SessionRow {
+  const row = readSession(db, id);
+  if (row === null) throw sessionNotFound(id);
+  return row;
+}
+
+export function sessionNotFound(id: string): HermesError {
+  return new HermesError("session_not_found", `No session "${id}" is stored`, { sessionId: id });
+}
+
+/** At most 20 rows whose id begins with `prefix`, in the order of their ids. */
+export function readByPrefix(db: Db, prefix: string): SessionRow[] {
+  if (prefix === "") return [];
+  const start = prefix;
+  const sql = `SELECT ${COLUMNS} ${FROM} WHERE s.id >= ? AND s.id < ? ORDER BY s.id LIMIT 20`;
+  return db.all(sql, start, start + "\u{10FFFF}").map(toSessionRow);
+}
+
+export interface InsertFacts {
+  /** Unix seconds. */
+  readonly now: number;
+  /** Already cleaned and free. */
+  readonly title: string | null;
+  readonly titleSource: string | null;
+  readonly preview?: string;
+}
+
+/** The bare row; `relinkChildren` of its parent makes it part of a chain. Throws `session_exists`, `session_not_found`. */
+export function insertSession(db: Db, row: NewSessionRow, facts: InsertFacts): void {
+  const id = row.id;
+  if (db.get("SELECT 1 FROM sessions WHERE id = ?", id) !== undefined) {
+    throw new HermesError("session_exists", `A session "${id}" exists already`, { sessionId: id });
+  }
+  const parent = row.parentId ?? null;
+  const parentRow = parent === null
+    ? undefined
+    : db.get("SELECT id, end_reason FROM sessions WHERE id = ?", parent);
+  if (parent !== null && parentRow === undefined) throw sessionNotFound(parent);
+  const startedAt = row.startedAt ?? facts.now;
+  db.run(
+    `INSERT INTO sessions (id, source, parent_session_id, root_id, relation, started_at, last_activity_at, title,
+       title_source, preview, model, cwd, session_key, model_config)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    id,
+    row.source,
+    parent,
+    id,
+    relationOf(parentRow, row.config),
+    startedAt,
+    Math.max(startedAt, facts.now),
+    facts.title,
+    facts.title === null ? null : facts.titleSource,
+    facts.preview ?? "",
+    row.config.model ?? null,
+    row.cwd ?? null,
+    row.sessionKey ?? null,
+    encodeConfig(row.config),
+  );
+  if (row.systemPrompt !== undefined && row.systemPrompt !== null) writePrompt(db, id, row.systemPrompt);
+}
+
+function writePrompt(db: Db, id: string, prompt: string | null): void {
+  if (prompt === null) {
+    db.run("DELETE FROM session_prompts WHERE session_id = ?", id);
+    return;
+  }
+  db.run(
+    `INSERT INTO session_prompts (session_id, system_prompt) VALUES (?, ?)
+     ON CONFLICT (session_id) DO UPDATE SET system_prompt = excluded.system_prompt`,
+    id,
+    withoutNul(prompt),
+  );
+}
+
+/** Throws `session_not_found`. */
+export function patchSession(db: Db, id: string, patch: SessionPatch): void {
+  const sets: string[] = [];
+  const values: SqlValue[] = [];
+  const set = (sql: string, value: SqlValue) => {
+    sets.push(sql);
+    values.push(value);
+  };
+  if (patch.cwd !== undefined) set("cwd = ?", patch.cwd);
+  if (patch.lastActivityAt !== undefined) {
+    set("last_activity_at = max(last_activity_at, ?)", patch.lastActivityAt);
+  }
+  if (patch.config !== undefined) {
+    set("model_config = ?", encodeConfig(patch.config));
+    set("model = coalesce(?, model)", patch.config.model ?? null);
+  }
+  if (sets.length === 0) set("id = ?", id);
+  const { changes } = db.run(`UPDATE sessions SET ${sets.join(", ")} WHERE id = ?`, ...values, id);
+  if (changes === 0) throw sessionNotFound(id);
+  if (patch.systemPrompt !== undefined) writePrompt(db, id, patch.systemPrompt);
+}
+
+/** Adds one model call to the totals; the first one names the model of the session. */
+export function countUsage(
+  db: Db,
+  id: string,
+  usage: Usage,
+  model: { model: string; provider: string },
+  now: number,
+): void {
+  const tokens = [usage.input, usage.output, usage.cacheRead, usage.cacheWrite, usage.reasoning];
+  const { changes } = db.run(
+    `UPDATE sessions SET api_call_count = api_call_count + 1, input_tokens = input_tokens + ?,
+       output_tokens = output_tokens + ?, cache_read_tokens = cache_read_tokens + ?,
+       cache_write_tokens = cache_write_tokens + ?, reasoning_tokens = reasoning_tokens + ?,
+       model = coalesce(model, nullif(?, ''))
+     WHERE id = ?`,
+    ...tokens,
+    model.model,
+    id,
+  );
+  if (changes === 0) throw sessionNotFound(id);
+  db.run(
+    `INSERT INTO session_model_usage (session_id, model, provider, api_call_count, input_tokens, output_tokens,
+       cache_read_tokens, cache_write_tokens, reasoning_tokens, first_seen, last_seen)
+     VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, ?9, ?9)
+     ON CONFLICT (session_id, model, provider) DO UPDATE SET api_call_count = api_call_count + 1,
+       input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
+       cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
+       cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
+       reasoning_tokens = reasoning_tokens + excluded.reasoning_tokens, last_seen = excluded.last_seen`,
+    id,
+    model.model,
+    model.provider,
+    ...tokens,
+    now,
+  );
+}

@@ -1,0 +1,287 @@
+/**
+ * `SessionStore` on SQLite (core.md D): reads are plain calls, writes go through one queue as transactions. Which
+ * rows a call touches is written in the files beside this one; here stand only order, budgets and the clock.
+ */
+import type {
+  Content,
+  Logger,
+  Message,
+  NewSessionRow,
+  SearchHit,
+  SessionPatch,
+  SessionQuery,
+  SessionRow,
+  SessionStore,
+  SessionSummary,
+  Usage,
+} from "@/core/mod.ts";
+import { NO_USAGE } from "@/core/mod.ts";
+import type { Platform } from "@/platform/mod.ts";
+import { type Db, withoutNul } from "./db.ts";
+import { toStoreError } from "./errors.ts";
+import { branchRow, createRow, giveTitle, rotateRow } from "./fork.ts";
+import {
+  type Ancestors,
+  markEnded,
+  markReopened,
+  readAncestors,
+  readLineage,
+  readTip,
+  removeConversation,
+} from "./lineage.ts";
+import { readList } from "./listing.ts";
+import { Maintenance } from "./maintenance.ts";
+import {
+  countCalls,
+  countMessages,
+  insertMessages,
+  previewOf,
+  readMessages,
+  replaceContent,
+} from "./message_rows.ts";
+import { openDb } from "./open.ts";
+import { hideAll, hideFrom, keepBefore } from "./rewrite.ts";
+import { searchMessages, type SearchOptions } from "./search.ts";
+import {
+  countUsage,
+  patchSession,
+  readByPrefix,
+  readSession,
+  requireSession,
+  sessionNotFound,
+} from "./session_rows.ts";
+import { cleanTitle, nextTitle, titleOwner } from "./titles.ts";
+import { STAMP_BUDGET_MS, TRANSCRIPT_BUDGET_MS, Writer } from "./writer.ts";
+
+export interface StoreDeps {
+  readonly platform: Platform;
+  readonly log: Logger;
+}
+
+/**
+ * Opens or creates the database at `path` (`:memory:` for tests). An empty or broken file is moved aside and
+ * replaced. Throws `store_newer` for a file of a newer program, `store_failed` when it cannot be used at all.
+ */
+export function openStore(path: string, deps: StoreDeps): SessionStore {
+  return new SqliteStore(openDb(path, deps), deps);
+}
+
+class SqliteStore implements SessionStore {
+  readonly #db: Db;
+  readonly #platform: Platform;
+  readonly #log: Logger;
+  readonly #writer: Writer;
+  readonly #maintenance: Maintenance;
+
+  constructor(db: Db, deps: StoreDeps) {
+    this.#db = db;
+    this.#platform = deps.platform;
+    this.#log = deps.log;
+    this.#maintenance = new Maintenance(db, deps);
+    this.#writer = new Writer(db, { ...deps, onWrite: () => this.#maintenance.noteWrite() });
+  }
+
+  // ── Sessions ──────────────────────────────────────────────────────────────────────────────────────────────
+
+  createSession(row: NewSessionRow): Promise<SessionRow> {
+    return this.#writer.write(() => {
+      createRow(this.#db, row, this.#now());
+      return requireSession(this.#db, row.id);
+    });
+  }
+
+  getSession(id: string): SessionRow | null {
+    return this.#read(() => readSession(this.#db, id));
+  }
+
+  /** A patch of nothing but the activity stamp is given up after half a second of lock: it is not worth an error. */
+  async updateSession(id: string, patch: SessionPatch): Promise<void> {
+    const keys = Object.keys(patch);
+    const stamp = keys.length === 1 && keys[0] === "lastActivityAt";
+    const written = this.#writer.write(
+      () => patchSession(this.#db, id, patch),
+      stamp ? STAMP_BUDGET_MS : undefined,
+    );
+    try {
+      await written;
+    } catch (error) {
+      if (!stamp || (error as { code?: unknown }).code !== "store_locked") throw error;
+      this.#log.debug(`The activity stamp of session ${id} was not saved: the database is locked`);
+    }
+  }
+
+  endSession(id: string, reason: string): Promise<void> {
+    return this.#writer.write(() => markEnded(this.#db, id, reason, this.#now()));
+  }
+
+  reopenSession(id: string): Promise<void> {
+    return this.#writer.write(() => markReopened(this.#db, id));
+  }
+
+  deleteSession(id: string): Promise<boolean> {
+    return this.#writer.write(() => removeConversation(this.#db, id));
+  }
+
+  listSessions(query: SessionQuery): SessionSummary[] {
+    return this.#read(() => readList(this.#db, query));
+  }
+
+  // ── Messages ──────────────────────────────────────────────────────────────────────────────────────────────
+
+  appendMessages(sessionId: string, messages: readonly Message[], usage?: Usage): Promise<number[]> {
+    return this.#writer.write(() => this.#append(sessionId, messages, usage), TRANSCRIPT_BUDGET_MS);
+  }
+
+  #append(sessionId: string, messages: readonly Message[], usage: Usage | undefined): number[] {
+    const now = this.#now();
+    const tokens = usage ?? NO_USAGE;
+    const { changes } = this.#db.run(
+      `UPDATE sessions SET last_activity_at = max(last_activity_at, ?), message_count = message_count + ?,
+         tool_call_count = tool_call_count + ?, preview = CASE preview WHEN '' THEN ? ELSE preview END,
+         api_call_count = api_call_count + ?, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
+         cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?,
+         reasoning_tokens = reasoning_tokens + ?
+       WHERE id = ?`,
+      now,
+      countMessages(messages),
+      countCalls(messages),
+      previewOf(messages),
+      usage === undefined ? 0 : 1,
+      tokens.input,
+      tokens.output,
+      tokens.cacheRead,
+      tokens.cacheWrite,
+      tokens.reasoning,
+      sessionId,
+    );
+    if (changes === 0) throw sessionNotFound(sessionId);
+    return insertMessages(this.#db, sessionId, messages, now);
+  }
+
+  updateContent(rowId: number, content: Content): Promise<void> {
+    return this.#writer.write(() => replaceContent(this.#db, rowId, content), TRANSCRIPT_BUDGET_MS);
+  }
+
+  loadMessages(sessionId: string): Message[] {
+    return this.#read(() => readMessages(this.#db, sessionId).map((entry) => entry.message));
+  }
+
+  loadLineage(sessionId: string): Message[] {
+    return this.#read(() => readLineage(this.#db, sessionId));
+  }
+
+  addUsage(sessionId: string, usage: Usage, model: { model: string; provider: string }): Promise<void> {
+    return this.#writer.write(() => countUsage(this.#db, sessionId, usage, model, this.#now()));
+  }
+
+  deactivateFrom(sessionId: string, rowId: number): Promise<number> {
+    return this.#writer.write(() => hideFrom(this.#db, sessionId, rowId));
+  }
+
+  truncateBefore(sessionId: string, rowId: number): Promise<Map<number, number>> {
+    return this.#writer.write(() => keepBefore(this.#db, sessionId, rowId));
+  }
+
+  clearMessages(sessionId: string): Promise<void> {
+    return this.#writer.write(() => hideAll(this.#db, sessionId));
+  }
+
+  branch(sourceId: string, row: NewSessionRow, options: { count?: number } = {}): Promise<SessionRow> {
+    return this.#writer.write(() => {
+      branchRow(this.#db, sourceId, row, options.count, this.#now());
+      return requireSession(this.#db, row.id);
+    }, TRANSCRIPT_BUDGET_MS);
+  }
+
+  rotate(id: string, child: NewSessionRow, messages: readonly Message[]): Promise<SessionRow> {
+    return this.#writer.write(() => {
+      rotateRow(this.#db, id, child, messages, this.#now());
+      return requireSession(this.#db, child.id);
+    }, TRANSCRIPT_BUDGET_MS);
+  }
+
+  // ── Names and lineage ─────────────────────────────────────────────────────────────────────────────────────
+
+  setTitle(id: string, title: string | null): Promise<string | null> {
+    return this.#writer.write(() => {
+      requireSession(this.#db, id);
+      const clean = cleanTitle(title);
+      if (clean === null) {
+        this.#db.run("UPDATE sessions SET title = NULL, title_source = NULL WHERE id = ?", id);
+      } else giveTitle(this.#db, id, clean, "user");
+      return clean;
+    });
+  }
+
+  nextTitle(base: string): string {
+    return this.#read(() => nextTitle(this.#db, base));
+  }
+
+  findByTitle(title: string): SessionRow | null {
+    return this.#read(() => {
+      const owner = titleOwner(this.#db, title.trim());
+      return owner === null ? null : readTip(this.#db, owner);
+    });
+  }
+
+  findByPrefix(prefix: string): SessionRow[] {
+    return this.#read(() => readByPrefix(this.#db, prefix));
+  }
+
+  tipOf(id: string): SessionRow | null {
+    return this.#read(() => readTip(this.#db, id));
+  }
+
+  ancestors(id: string): Ancestors {
+    return this.#read(() => readAncestors(this.#db, id));
+  }
+
+  search(query: string, options?: SearchOptions): SearchHit[] {
+    return this.#read(() => searchMessages(this.#db, query, options));
+  }
+
+  // ── The rest ──────────────────────────────────────────────────────────────────────────────────────────────
+
+  getMeta(key: string): string | null {
+    return this.#read(() => {
+      const row = this.#db.get("SELECT value FROM state_meta WHERE key = ?", key);
+      return (row?.["value"] ?? null) as string | null;
+    });
+  }
+
+  async setMeta(key: string, value: string): Promise<void> {
+    const sql = `INSERT INTO state_meta (key, value) VALUES (?, ?)
+      ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+    await this.#writer.write(() => this.#db.run(sql, key, withoutNul(value)));
+  }
+
+  check(): string {
+    return this.#read(() => {
+      const found = this.#db.all("PRAGMA integrity_check(10)").map((row) => String(row["integrity_check"]));
+      const orphans = this.#db.all("PRAGMA foreign_key_check").length;
+      if (orphans > 0) found.push(`${orphans} rows point at a session that is gone`);
+      const wrong = found.filter((line) => line !== "ok");
+      return wrong.length === 0 ? "ok" : wrong.join("; ");
+    });
+  }
+
+  close(): void {
+    if (!this.#db.isOpen) return;
+    this.#writer.close();
+    this.#maintenance.close();
+    this.#db.close();
+  }
+
+  /** Unix seconds. */
+  #now(): number {
+    return this.#platform.clock.now() / 1000;
+  }
+
+  #read<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * The one way to write: jobs run as transactions in the order in which they were handed in. Without contention a
+ * job is done before `write` returns; while another program holds the lock, jobs wait in line and the event loop
+ * stays free (core.md D.2, FC-24). A job that waits longer than its budget fails with `store_locked`.
+ */
+import { HermesError, type Logger } from "@/core/mod.ts";
+import type { Platform } from "@/platform/mod.ts";
+import type { Db } from "./db.ts";
+import { isLocked, toStoreError } from "./errors.ts";
+
+export const WRITE_BUDGET_MS = 20_000;
+export const TRANSCRIPT_BUDGET_MS = 60_000;
+export const STAMP_BUDGET_MS = 500;
+
+const RETRY_MIN_MS = 20;
+const RETRY_SPREAD_MS = 130;
+/** From here on the log says that saving is delayed. */
+const SLOW_MS = 2_000;
+
+interface Job {
+  run(): unknown;
+  readonly since: number;
+  readonly budgetMs: number;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+export class Writer {
+  readonly #db: Db;
+  readonly #platform: Platform;
+  readonly #log: Logger;
+  /** Called after each finished write, never inside one. */
+  readonly #onWrite: () => void;
+  /** Waiting for a lock, oldest first; the head stays here until it is settled. */
+  readonly #jobs: Job[] = [];
+  readonly #closing = new AbortController();
+  #toldSlow = false;
+
+  constructor(db: Db, deps: { platform: Platform; log: Logger; onWrite: () => void }) {
+    this.#db = db;
+    this.#platform = deps.platform;
+    this.#log = deps.log;
+    this.#onWrite = deps.onWrite;
+  }
+
+  /** `run` may be called again after a lock; it must change nothing but the database. */
+  write<T>(run: () => T, budgetMs = WRITE_BUDGET_MS): Promise<T> {
+    if (this.#closing.signal.aborted) return Promise.reject(closedError());
+    if (this.#jobs.length === 0) {
+      try {
+        const value = this.#db.transaction(run);
+        this.#onWrite();
+        return Promise.resolve(value);
+      } catch (error) {
+        if (!isLocked(error)) return Promise.reject(toStoreError(error));
+      }
+    }
+    return new Promise<T>((resolve, reject) => {
+      const since = this.#platform.clock.monotonic();
+      this.#jobs.push({ run, since, budgetMs, resolve: resolve as (value: unknown) => void, reject });
+      if (this.#jobs.length === 1) void this.#retry();
+    });
+  }
+
+  /** Tries what still waits once more, then fails it; nothing is written afterwards. */
+  close(): void {
+    this.#closing.abort();
+    let locked = false;
+    for (const job of this.#jobs.splice(0)) {
+      locked = locked || !this.#settle(job);
+      if (locked) job.reject(lockedError(job));
+    }
+  }
+
+  async #retry(): Promise<void> {
+    while (this.#jobs.length > 0) {
+      const pause = RETRY_MIN_MS + this.#platform.random() * RETRY_SPREAD_MS;
+      try {
+        await this.#platform.clock.delay(pause, { signal: this.#closing.signal });
+      } catch {
+        return; // closed: `close` has settled every job
+      }
+      while (this.#jobs.length > 0 && this.#settle(this.#jobs[0]!)) this.#jobs.shift();
+      this.#expire();
+    }
+    this.#toldSlow = false;
+  }
+
+  /** False when the lock is still held by somebody else. */
+  #settle(job: Job): boolean {
+    let value: unknown;
+    try {
+      value = this.#db.transaction(() => job.run());
+    } catch (error) {
+      if (isLocked(error)) return false;
+      job.reject(toStoreError(error));
+      return true;
+    }
+    job.resolve(value);
+    this.#onWrite();
+    return true;
+  }
+
+  #expire(): void {
+    const now = this.#platform.clock.monotonic();
+    for (let at = 0; at < this.#jobs.length;) {
+      const job = this.#jobs[at]!;
+      const waited = now - job.since;
+      if (waited >= job.budgetMs) {
+        this.#jobs.splice(at, 1);
+        job.reject(lockedError(job));
+        continue;
+      }
+      if (waited >= SLOW_MS && !this.#toldSlow) {
+        this.#toldSlow = true;
+        this.#log.warn("Saving is delayed: another program holds the lock of the session database");
+      }
+      at++;
+    }
+  }
+}
+
+function lockedError(job: Job): HermesError {
+  const seconds = job.budgetMs / 1000;
+  return new HermesError(
+    "store_locked",
+    `Cannot save: another program has locked the session database for more than ${seconds} s; end it and try again`,
+    { budgetMs: job.budgetMs },
+  );
+}
+
+function closedError(): HermesError {
+  return new HermesError("shutting_down", "Cannot save: the session database is closed");
+}

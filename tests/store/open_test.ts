@@ -1,0 +1,159 @@
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { DatabaseSync } from "node:sqlite";
+import { makeStore, sessionRow, type StoreRig, texts, user } from "./rig.ts";
+
+function mode(path: string): string {
+  return ((Deno.statSync(path).mode ?? 0) & 0o777).toString(8);
+}
+
+function names(rig: StoreRig): string[] {
+  return [...Deno.readDirSync(`${rig.directory}/home`)].map((entry) => entry.name).sort();
+}
+
+function errorOf(run: () => unknown): { code: string; message: string } {
+  try {
+    run();
+  } catch (error) {
+    return error as { code: string; message: string };
+  }
+  throw new Error("Nothing was thrown");
+}
+
+Deno.test("openStore() makes the directory 0700 and every file 0600, and leaves nothing else", async () => {
+  await using rig = await makeStore({ file: true });
+  await rig.store.createSession(sessionRow("s1"));
+  assertEquals(names(rig), ["hermes.db", "hermes.db-shm", "hermes.db-wal"]);
+  assertEquals(names(rig).map((name) => mode(`${rig.directory}/home/${name}`)), ["600", "600", "600"]);
+  assertEquals(mode(`${rig.directory}/home`), "700");
+  rig.store.close();
+  assertEquals(names(rig), ["hermes.db"]);
+});
+
+Deno.test("openStore() takes rights from others on a file that was open to them", async () => {
+  await using rig = await makeStore({ file: true });
+  rig.store.close();
+  Deno.chmodSync(rig.path, 0o644);
+  rig.open();
+  assertEquals(mode(rig.path), "600");
+});
+
+Deno.test("openStore() uses write-ahead logging", async () => {
+  await using rig = await makeStore({ file: true });
+  const db = new DatabaseSync(rig.path);
+  assertEquals(db.prepare("PRAGMA journal_mode").get()!["journal_mode"], "wal");
+  db.close();
+});
+
+Deno.test("openStore() works on a database without write-ahead logging", async () => {
+  await using rig = await makeStore({ file: true });
+  rig.store.close();
+  const db = new DatabaseSync(rig.path);
+  db.exec("PRAGMA journal_mode=DELETE");
+  db.close();
+  const store = rig.open();
+  await store.createSession(sessionRow("s1"));
+  await store.appendMessages("s1", [user("hello")]);
+  assertEquals(texts(store.loadMessages("s1")), ["hello"]);
+  assertEquals(names(rig), ["hermes.db"]);
+});
+
+Deno.test("acp D6: a database of a newer program is refused and not touched", async () => {
+  await using rig = await makeStore({ file: true });
+  await rig.store.createSession(sessionRow("s1"));
+  rig.store.close();
+  const db = new DatabaseSync(rig.path);
+  db.exec("UPDATE schema_version SET version = 999");
+  db.close();
+  const before = Deno.readFileSync(rig.path);
+  const error = errorOf(() => rig.open());
+  assertEquals(error.code, "store_newer");
+  assertMatch(error.message, /newer hermes has written it \(schema 999, .*update hermes/);
+  assertEquals(Deno.readFileSync(rig.path), before);
+  assertEquals(rig.warnings, []);
+});
+
+Deno.test("openStore() moves a zero-byte file aside and starts a new one", async () => {
+  await using rig = await makeStore({ file: true });
+  rig.store.close();
+  Deno.truncateSync(rig.path, 0);
+  const store = rig.open();
+  await store.createSession(sessionRow("s1"));
+  assertEquals(store.check(), "ok");
+  assertEquals(rig.warnings.length, 1);
+  assertMatch(rig.warnings[0]!, /hermes\.db" is empty: it was moved to ".*hermes\.db\.broken-/);
+  assertEquals(names(rig).filter((name) => name.includes("broken")).length, 1);
+  assertEquals(names(rig).filter((name) => /lock|new/.test(name)), []);
+});
+
+Deno.test("openStore() moves a broken file aside, whole, with its sidecars", async () => {
+  await using rig = await makeStore({ file: true });
+  rig.store.close();
+  const garbage = "this is no database ".repeat(500);
+  Deno.writeTextFileSync(rig.path, garbage);
+  Deno.writeTextFileSync(`${rig.path}-wal`, "old log");
+  const store = rig.open();
+  assertEquals(store.listSessions({ limit: 5 }), []);
+  const backups = names(rig).filter((name) => name.includes("broken"));
+  assertEquals(backups.length, 2);
+  assertEquals(Deno.readTextFileSync(`${rig.directory}/home/${backups[0]}`), garbage);
+  assertMatch(rig.warnings.join(), /is broken \(it is not a database\)/);
+  assertEquals(mode(`${rig.directory}/home/hermes.db`), "600");
+});
+
+Deno.test("openStore() moves a file with a broken schema aside", async () => {
+  await using rig = await makeStore({ file: true });
+  rig.store.close();
+  const bytes = Deno.readFileSync(rig.path);
+  bytes.fill(0xff, 100, 4096);
+  Deno.writeFileSync(rig.path, bytes);
+  const store = rig.open();
+  await store.createSession(sessionRow("s1"));
+  assertEquals(store.check(), "ok");
+  assertMatch(rig.warnings.join(), /is broken \(.*malformed.*it was moved to/);
+});
+
+Deno.test("openStore() refuses a database of another program and leaves it alone", async () => {
+  await using rig = await makeStore({ file: true });
+  const other = `${rig.directory}/other.db`;
+  const db = new DatabaseSync(other);
+  db.exec("CREATE TABLE notes (x)");
+  db.close();
+  rig.store.close();
+  Deno.removeSync(rig.path);
+  Deno.copyFileSync(other, rig.path);
+  const error = errorOf(() => rig.open());
+  assertEquals(error.code, "store_failed");
+  assertMatch(error.message, /database of another program/);
+  assertEquals(Deno.readFileSync(rig.path), Deno.readFileSync(other));
+});
+
+Deno.test("openStore() says which path cannot be opened", async () => {
+  await using rig = await makeStore({ file: true });
+  rig.store.close();
+  Deno.removeSync(rig.path);
+  Deno.mkdirSync(rig.path);
+  const error = errorOf(() => rig.open());
+  assertEquals(error.code, "store_failed");
+  assert(error.message.includes(rig.path));
+});
+
+Deno.test("openStore() brings a database that stopped at an older step up to date", async () => {
+  await using rig = await makeStore({ file: true });
+  rig.store.close();
+  Deno.removeSync(rig.path);
+  const db = new DatabaseSync(rig.path);
+  db.exec("PRAGMA journal_mode=WAL; CREATE TABLE schema_version (version INTEGER NOT NULL)");
+  db.close();
+  const store = rig.open();
+  await store.createSession(sessionRow("s1"));
+  await store.appendMessages("s1", [user("hello")]);
+  assertEquals(texts(store.loadMessages("s1")), ["hello"]);
+  assertEquals(rig.warnings, []);
+});
+
+Deno.test("the schema is at step 3: a change to it is a new step", async () => {
+  await using rig = await makeStore({ file: true });
+  const db = new DatabaseSync(rig.path, { readOnly: true });
+  assertEquals(db.prepare("SELECT version FROM schema_version").all().map((row) => row["version"]), [3]);
+  db.close();
+});
