@@ -9,6 +9,14 @@ export interface LineHit {
   readonly at: number;
 }
 
+interface Counting {
+  readonly test: (chunk: string) => boolean;
+  /** The end marker has come; its line may not be whole yet. */
+  seen: boolean;
+  lines: number;
+  readonly resolve: (at: number) => void;
+}
+
 export class Child implements AsyncDisposable {
   readonly #process: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
@@ -18,7 +26,7 @@ export class Child implements AsyncDisposable {
   #waiters: { test: (line: string) => boolean; resolve: (hit: LineHit) => void }[] = [];
   #reading: Promise<void>;
   /** Lines are counted instead of kept while this is set. */
-  counting: { test: (chunk: string) => boolean; lines: number; resolve: (at: number) => void } | null = null;
+  counting: Counting | null = null;
 
   constructor(command: readonly string[], options: { env: Record<string, string>; cwd: string }) {
     this.#process = new Deno.Command(command[0]!, {
@@ -57,8 +65,9 @@ export class Child implements AsyncDisposable {
     const counting = this.counting!;
     for (let i = text.indexOf("\n"); i !== -1; i = text.indexOf("\n", i + 1)) counting.lines++;
     const seen = this.#rest + text;
-    this.#rest = seen.slice(-4096);
-    if (counting.test(seen) && seen.endsWith("\n")) {
+    this.#rest = seen.slice(-200);
+    counting.seen ||= counting.test(seen);
+    if (counting.seen && seen.endsWith("\n")) {
       this.#rest = "";
       counting.resolve(at);
     }
@@ -97,6 +106,7 @@ export class Child implements AsyncDisposable {
       const timer = setTimeout(() => reject(new Error("Timed out counting lines")), timeoutMs);
       const counting = {
         test,
+        seen: false,
         lines: 0,
         resolve: (at: number) => {
           clearTimeout(timer);

@@ -18,7 +18,7 @@ import { createRedactor } from "@/lib/redact.ts";
 import { createModels } from "@/models/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { openStore } from "@/store/mod.ts";
-import { createLocalFiles, createTools } from "@/tools/mod.ts";
+import { createLocalFiles, createTools, forgetReads, processesOf, restoreTodos } from "@/tools/mod.ts";
 import type { Hermes, HermesOptions } from "./mod.ts";
 import { scrubEnvironment } from "./child_env.ts";
 import { VERSION } from "./version.ts";
@@ -49,7 +49,7 @@ export function buildHermes(platform: Platform, options: HermesOptions): Hermes 
     },
   });
   const guard = createGuard({ platform, config, redact: redactor, log });
-  const tools = createTools();
+  const tools = createTools({ secretEnvNames: () => models.secretEnvNames() });
 
   let opened: SessionStore | null = null;
   function store(): SessionStore {
@@ -73,6 +73,8 @@ export function buildHermes(platform: Platform, options: HermesOptions): Hermes 
     toolSpecs: (surface) =>
       surface === "api_server" ? specs.filter((spec) => spec.name !== "clarify") : specs,
     childEnv: () => scrubEnvironment(platform.env(), models.secretEnvNames(), config.settings()),
+    restored: (scope, history) => restoreTodos(scope, history),
+    forgotten: (scope) => forgetReads(scope),
     yolo: options.yolo ?? isTrue(config.env("HERMES_YOLO_MODE")),
     persistModel: (model) => persistModel(model),
   };
@@ -93,6 +95,9 @@ export function buildHermes(platform: Platform, options: HermesOptions): Hermes 
     models,
     sessions,
     tools,
+    guard,
+    childEnv: services.childEnv,
+    stopProcesses: (session) => processesOf(session.scope, platform).killAll("process.stop"),
     commands: createCommands({ version: VERSION, models, config, tools }),
     settings: () => config.settings(),
     store,

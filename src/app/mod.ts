@@ -5,9 +5,11 @@
 import type {
   Commands,
   ConfigService,
+  Guard,
   Logger,
   Models,
   RedactMode,
+  Session,
   Sessions,
   SessionStore,
   Settings,
@@ -27,6 +29,12 @@ export interface Hermes {
   readonly sessions: Sessions;
   readonly commands: Commands;
   readonly tools: readonly Tool[];
+  /** For what a door runs on the user's word (`shell.exec`); turns are guarded by the core. */
+  readonly guard: Guard;
+  /** Environment of such children: keys of providers and services are taken out (core.md C.12). */
+  childEnv(): Record<string, string>;
+  /** Ends the background processes of a session; how many ran. */
+  stopProcesses(session: Session): Promise<number>;
   settings(): Settings;
   /** Opened at first use. Throws `store_newer`, `store_failed`. */
   store(): SessionStore;

@@ -1,6 +1,16 @@
 /** The rooms a session works with, wired once by `app/build.ts`. */
 import type { Platform } from "@/platform/mod.ts";
-import type { Guard, Logger, Models, ResolvedModel, SessionStore, Tool, ToolSpec } from "./ports.ts";
+import type { Message } from "./messages.ts";
+import type {
+  Guard,
+  Logger,
+  Models,
+  ResolvedModel,
+  SessionScope,
+  SessionStore,
+  Tool,
+  ToolSpec,
+} from "./ports.ts";
 import type { Settings } from "./settings.ts";
 
 export interface CoreServices {
@@ -16,6 +26,10 @@ export interface CoreServices {
   toolSpecs(surface: string): readonly ToolSpec[];
   /** Environment of child processes: provider keys removed. */
   childEnv(): Readonly<Record<string, string>>;
+  /** A restored session: rooms below rebuild what they keep in its scope. */
+  restored(scope: SessionScope, history: readonly Message[]): void;
+  /** Parts of the history left the model's sight (compression, reset): what was read before counts as unseen. */
+  forgotten(scope: SessionScope): void;
   /** `--yolo`. */
   readonly yolo: boolean;
   /** Writes the default model to the config (`--global`). */

@@ -429,6 +429,7 @@ export class LiveSession implements Session {
     await this.occupy(undefined, async () => {
       if (this.#stored) await this.services.store().clearMessages(this.headId);
       this.transcript.swap(this.headId, []);
+      this.services.forgotten(this.scope);
       this.systemPrompt = null;
       this.#lastPromptTokens = null;
     });

@@ -8,7 +8,14 @@ import type { HermesError } from "./errors.ts";
 import type { TurnResult } from "./events.ts";
 import type { EventReader } from "./hub.ts";
 import type { Content, Message, Usage } from "./messages.ts";
-import type { EditPolicy, FileAccess, ModelChoice, ResolvedModel, SwitchResult } from "./ports.ts";
+import type {
+  EditPolicy,
+  FileAccess,
+  ModelChoice,
+  ResolvedModel,
+  SessionScope,
+  SwitchResult,
+} from "./ports.ts";
 
 export interface UserInput {
   readonly content: Content;
@@ -102,6 +109,8 @@ export interface Session {
   readonly mode: string;
   readonly editPolicy: EditPolicy;
   readonly yolo: boolean;
+  /** What other rooms keep for as long as the session lives. */
+  readonly scope: SessionScope;
 
   /** Conversation in memory: what the next request is built from. */
   history(): readonly Message[];

@@ -38,6 +38,7 @@ export async function compactSession(
   session.systemPrompt = null;
   transcript.swap(newId, services.store().loadMessages(newId));
   session.noteRotation(child.title);
+  services.forgotten(session.scope);
   const estimator = new TokenEstimator();
   const report = {
     before: { messages: messages.length, tokens: estimator.messages(messages) },

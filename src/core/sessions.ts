@@ -103,6 +103,7 @@ export class LiveSessions implements Sessions {
     if (options.cwd !== undefined && options.cwd !== row.cwd) {
       await session.setCwd(options.cwd, options.additionalDirectories ?? []);
     }
+    this.#services.restored(session.scope, session.history());
     this.#live.set(id, session);
     this.#warm(session);
     return session;

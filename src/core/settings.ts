@@ -84,6 +84,8 @@ export interface Settings {
   readonly security: {
     readonly redact_secrets: boolean;
     readonly allow_private_urls: boolean;
+    /** `false`: agents' instruction files (AGENTS.md, …) are ordinary files. */
+    readonly protected_instruction_files?: boolean;
   };
   readonly compression: {
     readonly enabled: boolean;

@@ -174,6 +174,8 @@ export async function makeScriptedCore(options: ScriptedCoreOptions = {}): Promi
     tools: () => tools,
     toolSpecs: () => tools,
     childEnv: () => ({}),
+    restored: () => {},
+    forgotten: () => {},
     yolo: false,
     persistModel: () => Promise.resolve(),
   };

@@ -1,0 +1,92 @@
+/** `clarify`: asks the human one question and waits (core.md B.8). Offered only where somebody can be asked. */
+import type { AskOutcome, Tool } from "@/core/mod.ts";
+import { type Args, maybeString, readText, shorten } from "./args.ts";
+import { fail, settle, succeed } from "./result.ts";
+
+const MAX_CHOICES = 4;
+
+/** Labels of the choices; objects are flattened to the text they carry. */
+function choicesOf(args: Args): string[] {
+  if (!Array.isArray(args.choices)) return [];
+  return args.choices.map(labelOf).filter((label) => label !== "").slice(0, MAX_CHOICES);
+}
+
+function labelOf(choice: unknown): string {
+  if (typeof choice === "string" || typeof choice === "number") return String(choice).trim();
+  if (typeof choice !== "object" || choice === null) return "";
+  const raw = choice as Record<string, unknown>;
+  for (const key of ["label", "title", "text", "name", "value", "description"]) {
+    if (typeof raw[key] === "string" && raw[key]) return (raw[key] as string).trim();
+  }
+  return "";
+}
+
+function answerOf(outcome: AskOutcome): { response: string; note?: string } | null {
+  if (outcome.type === "answered") {
+    const { answer } = outcome;
+    const response = answer.type === "text" ? answer.text : answer.type === "choice" ? answer.choice : "";
+    return response === ""
+      ? { response, note: "The user skipped the question. Go on with your best judgement." }
+      : { response };
+  }
+  if (outcome.type === "timeout") {
+    return {
+      response: "",
+      note: "Nobody answered in time. Go on with your best judgement and say what you assumed.",
+    };
+  }
+  if (outcome.type === "cancelled") return { response: "", note: "The question was cancelled." };
+  return null;
+}
+
+export function createClarify(): Tool {
+  return {
+    name: "clarify",
+    toolset: "clarify",
+    description:
+      "Asks the user one question when a decision is really theirs. Give up to four choices if the answer is one of " +
+      "a few. Do not ask what you can find out yourself.",
+    parameters: {
+      type: "object",
+      properties: {
+        question: { type: "string", description: "The question" },
+        choices: {
+          type: "array",
+          items: { type: "string" },
+          maxItems: MAX_CHOICES,
+          description: "Up to four answers to choose from; the user may always answer freely",
+        },
+      },
+      required: ["question"],
+    },
+    parallel: "never",
+    available: ({ canClarify }) => canClarify,
+    describe(args) {
+      const question = maybeString(args, "question") ?? "";
+      const lines = [question, ...choicesOf(args).map((choice, i) => `${i + 1}. ${choice}`)];
+      return {
+        title: question ? `clarify: ${shorten(question)}` : "clarify",
+        label: shorten(question),
+        kind: "other",
+        locations: [],
+        startText: lines.join("\n").trim(),
+      };
+    },
+    execute: (args, context) =>
+      settle(async () => {
+        const question = readText(args, "question").trim();
+        const offered = choicesOf(args);
+        const choices = offered.length > 0 ? offered : null;
+        const answer = answerOf(await context.ask({ kind: "clarify", question, choices }));
+        if (!answer) {
+          return fail("Nobody can be asked here. Decide yourself and say what you assumed.");
+        }
+        return succeed({
+          question,
+          choices_offered: choices,
+          user_response: answer.response,
+          ...(answer.note ? { note: answer.note } : {}),
+        });
+      }),
+  };
+}

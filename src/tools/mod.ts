@@ -1,0 +1,70 @@
+/**
+ * Door of the tools room: the written list of built-in tools (core.md B). State that lives with a session is kept in
+ * its scope; what all sessions of the program share (locks of paths, the rate of notices) is made here, once.
+ */
+import type { SessionScope, Tool } from "@/core/mod.ts";
+import type { Platform } from "@/platform/mod.ts";
+import { createClarify } from "./clarify.ts";
+import { ledgerOf } from "./file_ledger.ts";
+import { createPatch } from "./patch.ts";
+import { PathLocks } from "./path_locks.ts";
+import { createProcess } from "./process.ts";
+import { type BackgroundProcess, processesOf as tableOf, type ProcessTable } from "./process_table.ts";
+import { NoticeLimiter } from "./process_watch.ts";
+import { createReadFile } from "./read_file.ts";
+import { createSearchFiles } from "./search_files.ts";
+import { createTerminal } from "./terminal.ts";
+import { createTodo } from "./todo.ts";
+import { createWriteFile } from "./write_file.ts";
+
+export { createLocalFiles } from "./local_files.ts";
+export { restoreTodos } from "./todo.ts";
+export type { ProcessNotice } from "./process_watch.ts";
+export type { BackgroundProcess, ProcessTable };
+
+export interface ToolsOptions {
+  /** Names of variables with provider keys: kept out of children even when a login file sets them (core.md C.12). */
+  secretEnvNames?(): readonly string[];
+}
+
+/** The built-in tools, in the order in which a model sees them. */
+export function createTools(options: ToolsOptions = {}): readonly Tool[] {
+  const locks = new PathLocks();
+  const limiter = new NoticeLimiter();
+  const tools = [
+    createTerminal({ limiter, secretNames: () => options.secretEnvNames?.() ?? [] }),
+    createProcess(limiter),
+    createReadFile(),
+    createWriteFile(locks),
+    createPatch(locks),
+    createSearchFiles(),
+    createTodo(),
+    createClarify(),
+  ];
+  return tools.map(noteRuns);
+}
+
+/** A tool that ran ends the counting of reads and searches that repeat each other. */
+function noteRuns(tool: Tool): Tool {
+  if (tool.name === "read_file" || tool.name === "search_files") return tool;
+  return {
+    ...tool,
+    execute(args, context) {
+      ledgerOf(context.scope).noteOtherTool();
+      return tool.execute(args, context);
+    },
+  };
+}
+
+/**
+ * Earlier reads are no longer in the conversation (compression, reset, rewind): `read_file` shows content again
+ * instead of answering "unchanged".
+ */
+export function forgetReads(scope: SessionScope): void {
+  ledgerOf(scope).forgetReads();
+}
+
+/** The background processes of a session, for doors that list or end them (core.md B.4). */
+export function processesOf(scope: SessionScope, platform: Platform): ProcessTable {
+  return tableOf(scope, platform, new NoticeLimiter());
+}

@@ -1,0 +1,169 @@
+/** `todo`: the session's plan (core.md B.6). One list per session; every call answers with the whole list. */
+import type { Message, SessionScope, TodoItem, Tool } from "@/core/mod.ts";
+import { textOf } from "@/core/mod.ts";
+import { type Args, readBoolean, shorten, ToolError } from "./args.ts";
+import { settle, succeed } from "./result.ts";
+
+const MAX_ITEMS = 256;
+const MAX_CHARS = 4_000;
+const STATUSES = ["pending", "in_progress", "completed", "cancelled"] as const;
+const MARKS: Record<TodoItem["status"], string> = {
+  pending: "[ ]",
+  in_progress: "[>]",
+  completed: "[x]",
+  cancelled: "[-]",
+};
+
+/** The list of one session. */
+export class TodoList {
+  #items: readonly TodoItem[] = [];
+
+  items(): readonly TodoItem[] {
+    return this.#items;
+  }
+
+  replace(items: readonly TodoItem[]): void {
+    const byId = new Map<string, TodoItem>();
+    for (const item of items) byId.set(item.id, item);
+    this.#items = bounded([...byId.values()]);
+  }
+
+  /** Updates items by id and adds new ones at the end. */
+  merge(items: readonly (Partial<TodoItem> & { id: string })[]): void {
+    const byId = new Map(this.#items.map((item) => [item.id, item]));
+    for (const item of items) {
+      const old = byId.get(item.id);
+      byId.set(item.id, {
+        id: item.id,
+        content: item.content ?? old?.content ?? "(no description)",
+        status: item.status ?? old?.status ?? "pending",
+      });
+    }
+    this.#items = bounded([...byId.values()]);
+  }
+}
+
+function bounded(items: TodoItem[]): TodoItem[] {
+  if (items.length > MAX_ITEMS) {
+    throw new ToolError(`The list has ${items.length} items, at most ${MAX_ITEMS} are allowed`);
+  }
+  return items;
+}
+
+/** The todo list of a session. */
+export function todosOf(scope: SessionScope): TodoList {
+  return scope.state("tools.todo", () => new TodoList());
+}
+
+/** Rebuilds the list from the last `todo` result of a stored conversation. */
+export function restoreTodos(scope: SessionScope, history: readonly Message[]): void {
+  for (let i = history.length - 1; i >= 0; i--) {
+    const message = history[i]!;
+    if (message.role !== "tool" || message.toolName !== "todo") continue;
+    try {
+      const { todos } = JSON.parse(textOf(message.content)) as { todos?: unknown };
+      if (!Array.isArray(todos)) continue;
+      todosOf(scope).replace(todos.map((item) => readItem(item, false)) as TodoItem[]);
+      return;
+    } catch {
+      // An error result or a cut one: an earlier one may be whole.
+    }
+  }
+}
+
+function readItem(value: unknown, partial: boolean): Partial<TodoItem> & { id: string } {
+  if (typeof value !== "object" || value === null) {
+    throw new ToolError("Each item of 'todos' must be an object with id, content and status");
+  }
+  const raw = value as Record<string, unknown>;
+  const id = typeof raw.id === "string" || typeof raw.id === "number" ? String(raw.id).trim() : "";
+  if (!id) throw new ToolError("Each item of 'todos' needs an 'id'");
+  const content = typeof raw.content === "string" ? raw.content.trim() : undefined;
+  if (!partial && !content) throw new ToolError(`Item '${id}' of 'todos' needs a 'content'`);
+  if (content && content.length > MAX_CHARS) {
+    throw new ToolError(
+      `The content of item '${id}' has ${content.length} characters, at most ${MAX_CHARS} are allowed`,
+    );
+  }
+  const status = STATUSES.find((one) => one === raw.status);
+  if (raw.status !== undefined && !status) {
+    throw new ToolError(`Status of item '${id}' must be one of ${STATUSES.join(", ")}`);
+  }
+  return {
+    id,
+    ...(content ? { content } : {}),
+    ...(status ? { status } : partial ? {} : { status: "pending" as const }),
+  };
+}
+
+function summaryOf(items: readonly TodoItem[]): Record<string, number> {
+  const summary: Record<string, number> = { total: items.length };
+  for (const status of STATUSES) summary[status] = items.filter((item) => item.status === status).length;
+  return summary;
+}
+
+function previewOf(args: Args): string {
+  if (!Array.isArray(args.todos)) return "";
+  const lines = args.todos.slice(0, 8).map((item) => {
+    const raw = (typeof item === "object" && item !== null ? item : {}) as Record<string, unknown>;
+    const mark = MARKS[raw.status as TodoItem["status"]] ?? MARKS.pending;
+    return `${mark} ${shorten(String(raw.content ?? raw.id ?? ""), 120)}`;
+  });
+  if (args.todos.length > 8) lines.push(`… ${args.todos.length - 8} more`);
+  return lines.join("\n");
+}
+
+export function createTodo(): Tool {
+  return {
+    name: "todo",
+    toolset: "todo",
+    description:
+      "Keeps the task list of this session. Use it for work of three steps or more. Without 'todos' it returns the " +
+      "list. With 'todos' it replaces the list, or with merge=true updates items by id and adds new ones. Keep " +
+      "exactly one item in_progress and mark items completed as soon as they are done.",
+    parameters: {
+      type: "object",
+      properties: {
+        todos: {
+          type: "array",
+          description: "The items; leave out to read the list",
+          items: {
+            type: "object",
+            properties: {
+              id: { type: "string" },
+              content: { type: "string" },
+              status: { type: "string", enum: [...STATUSES] },
+            },
+            required: ["id", "content", "status"],
+          },
+        },
+        merge: { type: "boolean", description: "Update by id instead of replacing the list", default: false },
+      },
+    },
+    parallel: "never",
+    describe(args) {
+      const count = Array.isArray(args.todos) ? args.todos.length : null;
+      const title = count === null ? "todo" : `todo (${count} item${count === 1 ? "" : "s"})`;
+      const startText = previewOf(args);
+      return {
+        title,
+        label: shorten(startText.split("\n")[0] ?? ""),
+        kind: "other",
+        locations: [],
+        startText,
+      };
+    },
+    execute: (args, context) =>
+      settle(() => {
+        const list = todosOf(context.scope);
+        if (args.todos !== undefined && args.todos !== null) {
+          if (!Array.isArray(args.todos)) throw new ToolError("Argument 'todos' must be a list of items");
+          const merge = readBoolean(args, "merge");
+          const items = args.todos.map((item) => readItem(item, merge));
+          if (merge) list.merge(items);
+          else list.replace(items as TodoItem[]);
+        }
+        return Promise.resolve(succeed({ todos: list.items(), summary: summaryOf(list.items()) }));
+      }),
+  };
+}
