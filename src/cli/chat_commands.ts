@@ -1,0 +1,137 @@
+/**
+ * Slash commands at the prompt of `hermes chat`: those of the registry, and the few that only a terminal has.
+ * A command that fails changes nothing and says why.
+ */
+import type { CommandInfo } from "@/core/mod.ts";
+import type { Chat } from "./chat.ts";
+import { describeError } from "./errors.ts";
+import { definitions } from "./help.ts";
+import { findSession } from "./hermes_session.ts";
+import { closest } from "./suggest.ts";
+import { withoutControls } from "./text_layout.ts";
+
+export type CommandOutcome =
+  | { readonly type: "done"; readonly isError: boolean }
+  | { readonly type: "leave" }
+  /** To be submitted as the next prompt. */
+  | { readonly type: "send"; readonly message: string }
+  /** To stand in the line at the next prompt. */
+  | { readonly type: "prefill"; readonly message: string };
+
+interface LocalCommand {
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly argsHint: string;
+  readonly description: string;
+  run(chat: Chat, args: string): Promise<CommandOutcome>;
+}
+
+const DONE: CommandOutcome = { type: "done", isError: false };
+
+const LOCAL: readonly LocalCommand[] = [
+  {
+    name: "help",
+    aliases: ["?"],
+    argsHint: "",
+    description: "List the commands",
+    run: (chat) => {
+      chat.view.show(helpText(chat));
+      return Promise.resolve(DONE);
+    },
+  },
+  {
+    name: "new",
+    aliases: [],
+    argsHint: "[title]",
+    description: "Start a new session",
+    run: async (chat, args) => {
+      const { cwd } = chat.session;
+      const title = args === "" ? {} : { title: args };
+      chat.session = await chat.hermes.sessions.create({
+        source: "cli",
+        surface: "cli",
+        cwd,
+        editPolicy: null,
+        ...title,
+      });
+      chat.view.info("new session");
+      return DONE;
+    },
+  },
+  {
+    name: "resume",
+    aliases: [],
+    argsHint: "<id or title>",
+    description: "Go on with a stored session",
+    run: async (chat, args) => {
+      const row = findSession(chat.hermes.store(), args);
+      chat.session = await chat.hermes.sessions.open(row.id, { surface: "cli", editPolicy: null });
+      const name = chat.session.title ?? row.id;
+      chat.view.info(`${name}, ${chat.session.history().length} messages, in ${chat.session.cwd}`);
+      return DONE;
+    },
+  },
+  {
+    name: "quit",
+    aliases: ["exit", "q"],
+    argsHint: "",
+    description: "Leave",
+    run: () => Promise.resolve({ type: "leave" }),
+  },
+];
+
+/** `/word …`; a path such as `/etc/hosts` is text. */
+export function isCommand(text: string): boolean {
+  return /^\/[A-Za-z?][\w?-]*(\s|$)/.test(text);
+}
+
+export async function runCommand(chat: Chat, text: string): Promise<CommandOutcome> {
+  const [, name = "", args = ""] = /^\/(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
+  try {
+    return await dispatch(chat, name.toLowerCase(), args.trim());
+  } catch (error) {
+    chat.view.error(describeError(error, "chat").lines.join("\n").replace(/^hermes: /, ""));
+    return { type: "done", isError: true };
+  }
+}
+
+async function dispatch(chat: Chat, name: string, args: string): Promise<CommandOutcome> {
+  const local = LOCAL.find((command) => command.name === name || command.aliases.includes(name));
+  if (local) return await local.run(chat, args);
+  const command = chat.hermes.commands.find(name, "cli");
+  if (!command) return refuseUnknown(chat, name);
+  const result = await chat.hermes.commands.run(command.name, args, {
+    session: chat.session,
+    surface: "cli",
+  });
+  switch (result.type) {
+    case "text":
+      if (result.isError) chat.view.error(withoutControls(result.text));
+      else chat.view.show(withoutControls(result.text));
+      return { type: "done", isError: result.isError ?? false };
+    case "send":
+      if (result.notice) chat.view.info(result.notice);
+      return { type: "send", message: result.message };
+    case "prefill":
+      if (result.notice) chat.view.info(result.notice);
+      return { type: "prefill", message: result.message };
+  }
+}
+
+function refuseUnknown(chat: Chat, name: string): CommandOutcome {
+  const names = [...LOCAL, ...chat.hermes.commands.list("cli")].map((command) => command.name);
+  const near = closest(name, names);
+  chat.view.error(`unknown command /${name}` + (near ? `; did you mean /${near}?` : "; /help lists them"));
+  return { type: "done", isError: true };
+}
+
+function helpText(chat: Chat): string {
+  const own = new Set(LOCAL.map((command) => command.name));
+  const registry: readonly CommandInfo[] = chat.hermes.commands.list("cli").filter((c) => !own.has(c.name));
+  const rows = [...registry, ...LOCAL].map((command) =>
+    [`/${command.name}${command.argsHint ? ` ${command.argsHint}` : ""}`, command.description] as const
+  );
+  const { terminal } = chat;
+  const paint = terminal.stdoutIsTty ? terminal.paint : terminal.notePaint;
+  return definitions(rows, paint, Math.min(terminal.columns, 100)).join("\n");
+}

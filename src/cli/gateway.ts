@@ -1,0 +1,54 @@
+/** `hermes gateway`: reads its options and hands over. Without options nothing but the transport is loaded. */
+import type { HermesOptions } from "@/app/mod.ts";
+import type { Platform } from "@/platform/mod.ts";
+import { serveGatewayStdio, serveGatewayWs } from "@/protocols/gateway/mod.ts";
+
+interface Parsed {
+  readonly hermes: HermesOptions;
+  /** `null` = stdio. */
+  readonly ws: { readonly host: string; readonly port: number } | null;
+}
+
+const DEFAULT_HOST = "127.0.0.1";
+const DEFAULT_PORT = 9119;
+
+export async function run(args: readonly string[], platform: Platform): Promise<number> {
+  const { hermes, ws }: Parsed = args.length === 0
+    ? { hermes: { surface: "tui" }, ws: null }
+    : await parse(args);
+  const options = {
+    platform,
+    yolo: hermes.yolo ?? false,
+    load: async () => (await import("@/app/build.ts")).buildHermes(platform, hermes),
+  };
+  return ws ? await serveGatewayWs({ ...options, ...ws }) : await serveGatewayStdio(options);
+}
+
+/** Throws `UsageError`. */
+async function parse(args: readonly string[]): Promise<Parsed> {
+  const [{ parseCommandLine, UsageError }, { GATEWAY }] = await Promise.all([
+    import("./args.ts"),
+    import("./specs.ts"),
+  ]);
+  const parsed = parseCommandLine(GATEWAY, args);
+  if (parsed.positionals.length > 0) {
+    throw new UsageError(`hermes gateway takes no arguments; got "${parsed.positionals[0]}"`);
+  }
+  const [host, portText] = [parsed.value("host"), parsed.value("port")];
+  if (!parsed.has("ws") && (host ?? portText) !== undefined) {
+    throw new UsageError("--host and --port belong to --ws");
+  }
+  const port = portText === undefined ? DEFAULT_PORT : Number(portText.trim() || NaN);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new UsageError(`--port takes a number from 0 to 65535; got "${portText}"`);
+  }
+  const [model, provider] = [parsed.value("model"), parsed.value("provider")];
+  const hermes: HermesOptions = {
+    surface: "tui",
+    ...(model === undefined ? {} : { model }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(parsed.has("demo") ? { demo: true } : {}),
+    ...(parsed.has("yolo") ? { yolo: true } : {}),
+  };
+  return { hermes, ws: parsed.has("ws") ? { host: host ?? DEFAULT_HOST, port } : null };
+}

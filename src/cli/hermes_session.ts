@@ -1,0 +1,70 @@
+/**
+ * What the commands that use the agent have in common: building the `Hermes` record from the options of the
+ * command line, closing it again, and finding a stored session by id, title or unique prefix (core.md D.6).
+ */
+import type { Hermes, HermesOptions } from "@/app/mod.ts";
+import { HermesError, type SessionRow, type SessionStore } from "@/core/mod.ts";
+import type { Platform } from "@/platform/mod.ts";
+import type { ParsedArgs } from "./args.ts";
+
+/** The choices of `--model`, `--provider`, `--demo`, `--yolo`. */
+export function hermesOptions(parsed: ParsedArgs): HermesOptions {
+  const model = parsed.value("model");
+  const provider = parsed.value("provider");
+  return {
+    surface: "cli",
+    ...(model === undefined ? {} : { model }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(parsed.has("demo") ? { demo: true } : {}),
+    ...(parsed.has("yolo") ? { yolo: true } : {}),
+  };
+}
+
+/** Runs `use` with a `Hermes` that is shut down afterwards, whatever happened. */
+export async function withHermes<T>(
+  platform: Platform,
+  options: HermesOptions,
+  use: (hermes: Hermes) => Promise<T>,
+): Promise<T> {
+  const { buildHermes } = await import("@/app/build.ts");
+  const hermes = buildHermes(platform, options);
+  try {
+    return await use(hermes);
+  } finally {
+    await hermes.shutdown("cli_close");
+  }
+}
+
+/** Throws `session_not_found` when nothing, or more than one prefix, matches. */
+export function findSession(store: SessionStore, name: string): SessionRow {
+  const exact = store.getSession(name) ?? store.findByTitle(name);
+  if (exact) return exact;
+  const rows = name === "" ? [] : store.findByPrefix(name);
+  if (rows.length === 1) return rows[0]!;
+  if (rows.length === 0) {
+    throw new HermesError("session_not_found", `no stored session has the id, title or id prefix "${name}"`);
+  }
+  const shown = rows.slice(0, 5).map((row) => row.title ? `${row.id} (${row.title})` : row.id);
+  throw new HermesError(
+    "session_not_found",
+    `"${name}" fits ${rows.length} sessions: ${shown.join(", ")}${
+      rows.length > 5 ? ", …" : ""
+    }; give more of the id`,
+  );
+}
+
+/** The directory of `--cwd`, absolute. Throws `invalid_cwd` unless it is a directory. */
+export async function resolveCwd(platform: Platform, given: string | undefined): Promise<string> {
+  if (given === undefined) return platform.cwd();
+  const path = absolutePath(platform, given);
+  const real = await platform.files.realPath(path);
+  const stat = real === null ? null : await platform.files.stat(real);
+  if (!stat?.isDirectory) throw new HermesError("invalid_cwd", `--cwd ${given} is not a directory`);
+  return real!;
+}
+
+function absolutePath(platform: Platform, given: string): string {
+  if (given.startsWith("/") || /^[A-Za-z]:[\\/]/.test(given)) return given;
+  if (given === "~" || given.startsWith("~/")) return platform.homeDir() + given.slice(1);
+  return `${platform.cwd()}/${given}`;
+}

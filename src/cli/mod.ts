@@ -1,0 +1,183 @@
+/**
+ * The dispatcher: one written table of commands, each loaded only when it is the one that was asked for.
+ * Errors of a command end here, as text on stderr and an exit code. Imports nothing eagerly that a server's
+ * start would have to pay for.
+ */
+import type { Platform } from "@/platform/mod.ts";
+import type { CommandGroup } from "./help.ts";
+
+export type Run = (args: readonly string[], platform: Platform) => Promise<number>;
+
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  readonly group: "Doors" | "Use it" | "Manage" | "More";
+  readonly load: () => Promise<{ readonly run: Run }>;
+}
+
+export const COMMANDS: readonly Command[] = [
+  {
+    name: "acp",
+    summary: "Serve editors: Agent Client Protocol on stdio",
+    group: "Doors",
+    load: () => import("./acp.ts"),
+  },
+  {
+    name: "gateway",
+    summary: "Serve terminal interfaces and custom hosts: JSON-RPC on stdio",
+    group: "Doors",
+    load: () => import("./gateway.ts"),
+  },
+  {
+    name: "serve",
+    summary: "Serve programs: OpenAI-compatible HTTP API",
+    group: "Doors",
+    load: () => import("./serve.ts"),
+  },
+  {
+    name: "run",
+    summary: "Run one prompt and print the answer, for scripts and CI",
+    group: "Use it",
+    load: () => import("./run.ts"),
+  },
+  {
+    name: "chat",
+    summary: "Talk to the agent in the terminal",
+    group: "Use it",
+    load: () => import("./chat.ts"),
+  },
+  {
+    name: "demo",
+    summary: "See all doors at work; no key, no network",
+    group: "Use it",
+    load: () => import("./demo.ts"),
+  },
+  {
+    name: "setup",
+    summary: "Choose a provider and a model",
+    group: "Manage",
+    load: () => import("./setup.ts"),
+  },
+  {
+    name: "model",
+    summary: "Show, list or set the default model",
+    group: "Manage",
+    load: () => import("./model.ts"),
+  },
+  {
+    name: "sessions",
+    summary: "List, show, search, export or delete conversations",
+    group: "Manage",
+    load: () => import("./sessions.ts"),
+  },
+  {
+    name: "config",
+    summary: "Read and write settings",
+    group: "Manage",
+    load: () => import("./config.ts"),
+  },
+  {
+    name: "doctor",
+    summary: "Check that everything is in place",
+    group: "Manage",
+    load: () => import("./doctor.ts"),
+  },
+  { name: "version", summary: "Show the version", group: "More", load: () => import("./version.ts") },
+  {
+    name: "completions",
+    summary: "Print a completion script for bash, zsh or fish",
+    group: "More",
+    load: () => import("./completions.ts"),
+  },
+];
+
+const GROUPS = ["Doors", "Use it", "Manage", "More"] as const;
+
+function helpGroups(): CommandGroup[] {
+  return GROUPS.map((title) => ({ title, commands: COMMANDS.filter((command) => command.group === title) }));
+}
+
+/** True when `--help` stands among the options, not after `--`. */
+function asksForHelp(args: readonly string[]): boolean {
+  for (const arg of args) {
+    if (arg === "--") return false;
+    if (arg === "--help" || arg === "-h") return true;
+  }
+  return false;
+}
+
+async function printMainHelp(platform: Platform): Promise<number> {
+  const [{ withTerminal }, { renderMainHelp }, { VERSION }] = await Promise.all([
+    import("./terminal.ts"),
+    import("./help.ts"),
+    import("@/app/version.ts"),
+  ]);
+  return await withTerminal(platform, (terminal) => {
+    terminal.line(renderMainHelp(VERSION, helpGroups(), terminal.paint));
+    return Promise.resolve(0);
+  });
+}
+
+async function printCommandHelp(command: Command, platform: Platform): Promise<number> {
+  const [{ withTerminal }, { renderCommandHelp }, { SPECS }] = await Promise.all([
+    import("./terminal.ts"),
+    import("./help.ts"),
+    import("./specs.ts"),
+  ]);
+  return await withTerminal(platform, (terminal) => {
+    terminal.line(renderCommandHelp(command, SPECS[command.name]!, terminal.paint));
+    return Promise.resolve(0);
+  });
+}
+
+async function runCommand(command: Command, args: readonly string[], platform: Platform): Promise<number> {
+  if (asksForHelp(args)) return await printCommandHelp(command, platform);
+  try {
+    const { run } = await command.load();
+    return await run(args, platform);
+  } catch (error) {
+    const { describeError } = await import("./errors.ts");
+    const told = describeError(error, command.name);
+    for (const line of told.lines) platform.stderr(line);
+    return told.exitCode;
+  }
+}
+
+async function refuseUnknown(word: string, platform: Platform): Promise<number> {
+  const { closest } = await import("./suggest.ts");
+  const near = closest(word.replace(/^-+/, ""), COMMANDS.map((command) => command.name));
+  const kind = word.startsWith("-") ? "option" : "command";
+  platform.stderr(`hermes: unknown ${kind} "${word}"` + (near ? `; did you mean "hermes ${near}"?` : ""));
+  platform.stderr("  see: hermes --help");
+  return 2;
+}
+
+/** Some registries start the program under this name without a subcommand. */
+function wasStartedAsAcp(platform: Platform): boolean {
+  return /(^|[/\\])hermes-acp(\.exe)?$/i.test(platform.execPath());
+}
+
+/** Runs the program with the arguments after its name; the result is the exit code. */
+export async function main(args: readonly string[], platform: Platform): Promise<number> {
+  const [first, ...rest] = wasStartedAsAcp(platform) ? ["acp", ...args] : args;
+  switch (first) {
+    case undefined:
+    case "help":
+    case "--help":
+    case "-h":
+      return await helpFor(rest[0], platform);
+    case "--version":
+    case "-v":
+      return await main(["version", ...rest], platform);
+    case "--setup":
+      return await main(["setup", ...rest], platform);
+  }
+  const command = COMMANDS.find((candidate) => candidate.name === first);
+  return command ? await runCommand(command, rest, platform) : await refuseUnknown(first, platform);
+}
+
+async function helpFor(word: string | undefined, platform: Platform): Promise<number> {
+  if (word === undefined) return await printMainHelp(platform);
+  const command = COMMANDS.find((candidate) => candidate.name === word);
+  return command ? await printCommandHelp(command, platform) : await refuseUnknown(word, platform);
+}

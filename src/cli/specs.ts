@@ -1,0 +1,289 @@
+/**
+ * The option tables of all commands, as plain data: parser, `--help` and completions are made from them.
+ * A command's module imports its own table; names and one-line summaries stand in `mod.ts`.
+ */
+import type { CommandSpec, OptionSpec } from "./args.ts";
+
+const DEMO: OptionSpec = {
+  name: "demo",
+  summary: "Use the built-in demo model: no key, no network (= --model builtin:demo)",
+};
+const MODEL: readonly OptionSpec[] = [
+  { name: "model", short: "m", value: "<name>", summary: "Model for this start: name, or provider:name" },
+  { name: "provider", value: "<id>", summary: "Provider for this start (hermes model list shows them)" },
+  DEMO,
+];
+const YOLO: OptionSpec = {
+  name: "yolo",
+  summary: "Run dangerous commands without asking; what is blocked outright stays blocked",
+};
+const JSON_OUT: OptionSpec = { name: "json", summary: "JSON on stdout, for programs" };
+const LIMIT: OptionSpec = {
+  name: "limit",
+  short: "n",
+  value: "<n>",
+  summary: "At most so many (default 20)",
+};
+const SESSION: OptionSpec = {
+  name: "session",
+  short: "s",
+  value: "<id>",
+  summary: "Continue a stored session: its id, its title, or the unique beginning of its id",
+};
+const CWD: OptionSpec = { name: "cwd", short: "C", value: "<dir>", summary: "Work in this directory" };
+
+export const ACP: CommandSpec = {
+  usage: ["[options]"],
+  about:
+    "Speaks the Agent Client Protocol (JSON-RPC, one message per line) on stdin and stdout, for editors such as " +
+    "Zed. Editors start it themselves: the command is `hermes`, the argument `acp`. Logs go to stderr. Ends with " +
+    "exit code 0 when stdin ends.",
+  options: [
+    ...MODEL,
+    YOLO,
+    { name: "check", summary: "Test the installation without serving; no provider needed" },
+    { name: "setup", summary: "Choose a provider and a model, then exit (= hermes setup)" },
+    { name: "version", summary: "Print the bare version" },
+    { name: "setup-browser", summary: "Browser tooling; not included in this build" },
+    { name: "yes", summary: "Answer --setup-browser's questions with yes" },
+    { name: "accept-hooks", summary: "Accepted for compatibility" },
+  ],
+  examples: [
+    ["hermes acp --check", "is everything in place?"],
+    ["hermes acp --demo", "serve the demo model to your editor"],
+  ],
+};
+
+export const GATEWAY: CommandSpec = {
+  usage: ["[options]", "--ws [--host <address>] [--port <n>]"],
+  about:
+    "Speaks JSON-RPC with event notifications: one JSON value per line on stdin and stdout, or over a WebSocket. " +
+    "For terminal interfaces and custom hosts that want to show a whole session: streaming, approvals, steering.",
+  options: [
+    ...MODEL,
+    YOLO,
+    { name: "ws", summary: "Serve WebSockets at /api/ws instead of stdio" },
+    { name: "host", value: "<address>", summary: "Address to listen on with --ws (default 127.0.0.1)" },
+    { name: "port", value: "<n>", summary: "Port with --ws (default 9119; 0 = any free one)" },
+  ],
+  examples: [
+    ["hermes gateway --demo", 'then type {"id":1,"method":"session.create"} to see it answer'],
+  ],
+};
+
+export const SERVE: CommandSpec = {
+  usage: ["[options]"],
+  about:
+    "An OpenAI-compatible HTTP API: POST /v1/chat/completions (streaming or not), GET /v1/models, GET /health. " +
+    "The agent runs its tools on this machine. On a loopback address a key is made at the first start, stored " +
+    "and shown once; elsewhere API_SERVER_KEY must be set. Prints one ready line on stdout.",
+  options: [
+    ...MODEL,
+    YOLO,
+    { name: "host", value: "<address>", summary: "Address to listen on (default 127.0.0.1)" },
+    { name: "port", value: "<n>", summary: "Port (default 8642; 0 = any free one)" },
+  ],
+  examples: [
+    ["hermes serve --demo --port 0", "serve the demo model on any free port"],
+    ["API_SERVER_KEY=… hermes serve --host 0.0.0.0", "in a container"],
+  ],
+};
+
+export const RUN: CommandSpec = {
+  usage: ["[options] <prompt…>", "[options] < prompt.txt"],
+  about:
+    "Runs one prompt to its end and prints the answer on stdout, nothing else; what the agent does is told on " +
+    "stderr when that is a terminal. Without a prompt, or where the prompt has a lone -, stdin is read.\n\n" +
+    "Nobody is asked here: a command or edit that needs an approval is not done, and the exit code is 3. " +
+    "--json prints one JSON object per line as things happen, listed below.",
+  options: [
+    ...MODEL,
+    SESSION,
+    CWD,
+    YOLO,
+    { name: "json", summary: "JSON lines of events instead of text" },
+    { name: "timeout", value: "<s>", summary: "Stop after so many seconds (exit code 5)" },
+    { name: "quiet", short: "q", summary: "No progress on stderr" },
+  ],
+  examples: [
+    ['hermes run "What does this repository do?"', "one question about the directory you are in"],
+    ["git diff | hermes run 'Review this change:' -", "with text from a pipe"],
+    ['hermes run --json --yolo "Fix the failing test" | jq .', "in CI, unattended"],
+  ],
+  tables: [{
+    title: "Lines of --json (each also has type, session_id, turn_id, seq)",
+    rows: [
+      ["turn.start", "text"],
+      ["step.start", "step; one per call of the model"],
+      ["text.delta", "text; a piece of what the agent says"],
+      ["text.end", "text, final; the whole block, final: it is the answer"],
+      ["reasoning.delta", "text (reasoning.end: the whole)"],
+      ["tool.generating", "tool; the model began to write a call"],
+      ["tool.start", "tool_call_id, tool, args, title, kind, locations, waiting"],
+      ["tool.progress", "tool_call_id, tool, text"],
+      [
+        "tool.end",
+        "as tool.start, and result, is_error, duration_ms, edits (path, old_text, new_text), refused?",
+      ],
+      ["usage", "usage, total; input_tokens, output_tokens, …"],
+      ["status", "kind, text; retries and warnings"],
+      ["session.change", "what; title, model, cwd, …"],
+      [
+        "result",
+        "always the last line: outcome, text, exit_code, error (code, message), blocked (title, tool, reason, " +
+        "message), model, provider, usage, api_calls, exit_reason, partial, is_demo, duration_ms",
+      ],
+    ],
+  }],
+  listsExitCodes: true,
+};
+
+export const CHAT: CommandSpec = {
+  usage: ["[options] [first prompt…]"],
+  about:
+    "A conversation in the terminal: the answer streams, tools are shown as they run, and what needs your " +
+    "approval is asked at the prompt. /help lists the commands. Ctrl-C stops the running answer; twice leaves. " +
+    "In a pipe every line of stdin is one message.",
+  options: [...MODEL, SESSION, CWD, YOLO],
+  examples: [
+    ["hermes chat --demo", "try it without any set-up"],
+    ['hermes chat --session "fix the parser"', "go on where you stopped"],
+  ],
+};
+
+export const SESSIONS: CommandSpec = {
+  usage: ["list", "show <session>", "search <words…>", "export [session…]", "delete <session…>"],
+  about:
+    "Sessions of all doors are in one place. A session is named by id, title, or the beginning of its id.",
+  subcommands: [
+    { name: "list", args: "", summary: "The newest first" },
+    { name: "show", args: "<session>", summary: "The conversation as text" },
+    { name: "search", args: "<words…>", summary: "Full-text search in all messages" },
+    { name: "export", args: "[session…]", summary: "JSON lines on stdout, one session each (default: all)" },
+    { name: "delete", args: "<session…>", summary: "Remove stored conversations" },
+  ],
+  options: [
+    JSON_OUT,
+    LIMIT,
+    { name: "source", value: "<name>", summary: "Only those of one door: acp, tui, api_server, cli" },
+    { name: "redact", summary: "export: take out secrets" },
+    { name: "yes", short: "y", summary: "delete: do not ask" },
+  ],
+  examples: [
+    ["hermes sessions list --json -n 100", "for a program"],
+    ["hermes sessions export --redact > sessions.jsonl", "a backup that can be shown around"],
+  ],
+};
+
+export const CONFIG: CommandSpec = {
+  usage: ["show", "get <key>", "set <key> <value>", "unset <key>", "path", "schema", "init"],
+  about:
+    "Settings are in config.jsonc (comments and order are kept), secrets in .env beside it. Keys are dotted: " +
+    "approvals.mode, model.default, providers.box.base_url.",
+  subcommands: [
+    { name: "show", args: "", summary: "What you have set, secrets masked" },
+    { name: "get", args: "<key>", summary: "The value in force, defaults included" },
+    { name: "set", args: "<key> <value>", summary: "Write one value; names like *_API_KEY go to .env" },
+    { name: "unset", args: "<key>", summary: "Remove a value, so that the default counts again" },
+    { name: "path", args: "", summary: "Where the file is" },
+    { name: "schema", args: "", summary: "JSON Schema of the file, for editors" },
+    { name: "init", args: "", summary: "Write a commented starter file unless there is one" },
+  ],
+  options: [JSON_OUT],
+  examples: [
+    ["hermes config set approvals.timeout 60", "seconds to wait for an answer"],
+    ["hermes config set OPENROUTER_API_KEY sk-…", "stored in .env, never shown again"],
+  ],
+};
+
+export const MODEL_COMMAND: CommandSpec = {
+  usage: ["", "list [options]", "set <name>"],
+  about: "Shows, lists or sets the default model. A name may carry its provider: openrouter:openai/gpt-5.5.",
+  subcommands: [
+    { name: "show", args: "", summary: "The model in force and where it was chosen (default)" },
+    { name: "list", args: "", summary: "Models that can be used now" },
+    { name: "set", args: "<name>", summary: "Make it the default of new sessions" },
+  ],
+  options: [
+    ...MODEL,
+    JSON_OUT,
+    { name: "all", short: "a", summary: "list: also providers that are not configured" },
+    { name: "refresh", summary: "list: ask the providers again" },
+  ],
+  examples: [["hermes model set ollama:qwen3-coder", "a local model"]],
+};
+
+export const SETUP: CommandSpec = {
+  usage: ["", "--provider <id> --model <name> [--base-url <url>] [--key-env <NAME>]"],
+  about:
+    "Chooses a provider and a model, stores the key in .env and makes one small test call. Local servers " +
+    "(Ollama, LM Studio, llama.cpp, vLLM) are found by themselves. With --provider nothing is asked, for scripts; " +
+    "a key is then never an argument but the name of an environment variable.",
+  options: [
+    { name: "provider", value: "<id>", summary: "openrouter, openai-api, custom, …" },
+    { name: "model", short: "m", value: "<name>", summary: "Default model" },
+    {
+      name: "base-url",
+      value: "<url>",
+      summary: "Endpoint of a custom provider, for example http://127.0.0.1:8000/v1",
+    },
+    { name: "key-env", value: "<NAME>", summary: "Environment variable that holds the key" },
+    { name: "no-test", summary: "Skip the test call" },
+    { name: "demo", summary: "Say how to use the built-in demo instead" },
+  ],
+  examples: [
+    ["hermes setup", "answer a few questions"],
+    ["hermes setup --provider custom --base-url http://127.0.0.1:8000/v1 --model qwen3", "from a script"],
+  ],
+};
+
+export const DOCTOR: CommandSpec = {
+  usage: ["[options]"],
+  about:
+    "Checks configuration, database, provider, shell and permissions. Exit code 1 when something is broken.",
+  options: [
+    ...MODEL,
+    { name: "online", summary: "Also make one small call to the model" },
+    JSON_OUT,
+  ],
+};
+
+export const DEMO_COMMAND: CommandSpec = {
+  usage: [""],
+  about:
+    "Starts the three servers as real processes in a throw-away folder, with the built-in demo model, and drives " +
+    "each through one turn with a file edit and its approval: you see the conversation and the wire side by " +
+    "side. Then a session that began in one door goes on in another. Needs no key and no network; nothing of " +
+    "yours is read or changed.",
+  options: [{ name: "keep", summary: "Keep the folder and say where it is" }],
+};
+
+export const VERSION: CommandSpec = { usage: [""], about: "", options: [JSON_OUT] };
+
+export const COMPLETIONS: CommandSpec = {
+  usage: ["bash|zsh|fish"],
+  about: "Prints a completion script for your shell.",
+  subcommands: [
+    { name: "bash", args: "", summary: 'add to ~/.bashrc:  eval "$(hermes completions bash)"' },
+    { name: "zsh", args: "", summary: 'add to ~/.zshrc:  eval "$(hermes completions zsh)"' },
+    { name: "fish", args: "", summary: "hermes completions fish > ~/.config/fish/completions/hermes.fish" },
+  ],
+  options: [],
+};
+
+/** By command name. */
+export const SPECS: Readonly<Record<string, CommandSpec>> = {
+  acp: ACP,
+  gateway: GATEWAY,
+  serve: SERVE,
+  run: RUN,
+  chat: CHAT,
+  sessions: SESSIONS,
+  config: CONFIG,
+  model: MODEL_COMMAND,
+  setup: SETUP,
+  doctor: DOCTOR,
+  demo: DEMO_COMMAND,
+  version: VERSION,
+  completions: COMPLETIONS,
+};

@@ -1,0 +1,63 @@
+/** `hermes config`: core rows 54 to 56 through the command line. */
+import { assertEquals, assertMatch } from "../../support/assert.ts";
+import { makeRig, runProgram } from "../../support/program.ts";
+
+const COMMENTED = `{
+  // how commands are approved
+  "approvals": { "mode": "manual" /* careful */ },
+  "agent": { "max_turns": 12 }
+}
+`;
+
+Deno.test("core 54: config set approvals.mode off writes the text and keeps comments and order", async () => {
+  await using rig = await makeRig({ config: COMMENTED });
+  const set = await runProgram(["config", "set", "approvals.mode", "off"], { rig });
+  assertEquals([set.code, set.stderr], [0, ""]);
+  const file = await Deno.readTextFile(`${rig.home}/config.jsonc`);
+  assertEquals(file, COMMENTED.replace('"manual"', '"off"'));
+  const get = await runProgram(["config", "get", "approvals.mode"], { rig });
+  assertEquals(get, { code: 0, stdout: "off\n", stderr: "" });
+});
+
+Deno.test("core 55: a broken config file gives a warning, and config set refuses to overwrite it", async () => {
+  const broken = '{ "agent": { "max_turns": ';
+  await using rig = await makeRig({ config: broken });
+  const get = await runProgram(["config", "get", "agent.max_turns"], { rig });
+  assertEquals([get.code, get.stdout], [0, "90\n"]);
+  assertMatch(get.stderr, /warning/);
+  const set = await runProgram(["config", "set", "agent.max_turns", "5"], { rig });
+  assertEquals([set.code, set.stdout], [1, ""]);
+  assertEquals(await Deno.readTextFile(`${rig.home}/config.jsonc`), broken);
+});
+
+Deno.test("core 56: config set of a key goes to .env with mode 0600, masked in the echo", async () => {
+  await using rig = await makeRig({ config: "{}\n" });
+  const key = "sk-or-v1-0123456789abcdef0123456789abcdef";
+  const set = await runProgram(["config", "set", "OPENROUTER_API_KEY", key], { rig });
+  assertEquals([set.code, set.stdout.includes(key), set.stderr.includes(key)], [0, false, false]);
+  assertMatch(await Deno.readTextFile(`${rig.home}/.env`), new RegExp(`OPENROUTER_API_KEY="?${key}`));
+  assertEquals((await Deno.stat(`${rig.home}/.env`)).mode! & 0o777, 0o600);
+  assertEquals((await Deno.readTextFile(`${rig.home}/config.jsonc`)).includes(key), false);
+});
+
+Deno.test("config get of an unknown key fails, path, schema, show and init answer", async () => {
+  await using rig = await makeRig();
+  const unknown = await runProgram(["config", "get", "no.such.key"], { rig });
+  assertEquals([unknown.code, unknown.stdout], [1, ""]);
+  assertMatch(unknown.stderr, /no\.such\.key/);
+  const path = await runProgram(["config", "path"], { rig });
+  assertEquals(path, { code: 0, stdout: `${rig.home}/config.jsonc\n`, stderr: "" });
+  const schema = await runProgram(["config", "schema"], { rig });
+  assertEquals(typeof JSON.parse(schema.stdout).properties.approvals, "object");
+  assertEquals(JSON.parse((await runProgram(["config", "show"], { rig })).stdout), {});
+  assertEquals((await runProgram(["config", "init"], { rig })).code, 0);
+  assertMatch(await Deno.readTextFile(`${rig.home}/config.jsonc`), /\$schema/);
+});
+
+Deno.test("config set takes a value that begins with a dash, config unset brings the default back", async () => {
+  await using rig = await makeRig({ config: COMMENTED });
+  assertEquals((await runProgram(["config", "set", "agent.environment_hint", "-v"], { rig })).code, 0);
+  assertEquals((await runProgram(["config", "get", "agent.environment_hint"], { rig })).stdout, "-v\n");
+  assertEquals((await runProgram(["config", "unset", "agent.max_turns"], { rig })).code, 0);
+  assertEquals((await runProgram(["config", "get", "agent.max_turns"], { rig })).stdout, "90\n");
+});
