@@ -506,6 +506,8 @@ export interface ConfigService {
   schema(): Record<string, unknown>;
   /** Writes a commented starter file when there is none; true if it did. */
   init(): Promise<boolean>;
+  /** Imports `config.yaml` once when there is no `config.jsonc`; true if it did. Throws `config_invalid`. */
+  importLegacy(): Promise<boolean>;
 }
 
 // ── Log ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -83,6 +83,7 @@ export class LiveSession implements Session {
   #hasEditPolicy: boolean;
   #yolo = false;
   #closed = false;
+  #closing: Promise<void> | null = null;
   #lastActivityAt: number;
   #queue: QueuedTurn[] = [];
   #active: QueuedTurn | null = null;
@@ -487,8 +488,12 @@ export class LiveSession implements Session {
     if (this.transcript.messages.length > 0) await this.transcript.flush();
   }
 
-  async close(reason: string): Promise<void> {
-    if (this.#closed) return;
+  close(reason: string): Promise<void> {
+    this.#closing ??= this.#close(reason);
+    return this.#closing;
+  }
+
+  async #close(reason: string): Promise<void> {
     this.#closed = true;
     this.interrupt();
     await this.idle();

@@ -71,7 +71,8 @@ export class LiveSessions implements Sessions {
   async open(id: string, options: OpenOptions): Promise<Session> {
     this.#refuseWhenClosing();
     const live = this.#find(id);
-    if (live && isVisible(live.source, options)) return live;
+    if (live?.closed) await live.close("closed");
+    else if (live && isVisible(live.source, options)) return live;
     const opening = this.#opening.get(id);
     if (opening) return await opening;
     const promise = Promise.resolve().then(() => this.#restore(id, options));

@@ -1,6 +1,6 @@
 /** The real `Platform` on Deno. The only file below the transports that touches `Deno.*`. */
-import { spawn as nodeSpawn } from "node:child_process";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
+import process from "node:process";
 import { delay } from "@/lib/abort.ts";
 import type { Child, ChildExit, DirEntry, Files, FileStat, Platform, SpawnOptions } from "./mod.ts";
 
@@ -25,9 +25,11 @@ async function orNull<T>(promise: Promise<T>): Promise<T | null> {
   }
 }
 
-function orNullSync<T>(read: () => T): T | null {
+/** Looks first: a thrown error costs milliseconds at start, and a missing file is the normal case there. */
+function orNullSync<T>(path: string, read: (path: string) => T): T | null {
+  if (!existsSync(path)) return null;
   try {
-    return read();
+    return read(path);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
     throw error;
@@ -73,20 +75,23 @@ const files: Files = {
     for await (const entry of Deno.readDir(path)) entries.push(entry);
     return entries;
   },
-  readTextSync: (path) => orNullSync(() => Deno.readTextFileSync(path)),
+  readTextSync: (path) => orNullSync(path, Deno.readTextFileSync),
   statSync: (path) => {
-    const info = orNullSync(() => Deno.statSync(path));
+    const info = orNullSync(path, Deno.statSync);
     return info && toStat(info);
   },
-  realPathSync: (path) => orNullSync(() => Deno.realPathSync(path)),
+  realPathSync: (path) => orNullSync(path, Deno.realPathSync),
   mkdirSync: (path, options) => Deno.mkdirSync(path, { recursive: true, ...modeOf(options) }),
   writeSync: (path, data, options) => Deno.writeTextFileSync(path, data, modeOf(options)),
   renameSync: (from, to) => Deno.renameSync(from, to),
 };
 
-/** `Deno.Command` makes no process group, so the node API is used: a detached child leads a group of its own. */
+/**
+ * `Deno.Command` makes no process group, so the node API is used: a detached child leads a group of its own. The
+ * module is loaded at the first spawn, since it costs a third of a whole start.
+ */
 function spawn(command: string, args: string[], options: SpawnOptions): Child {
-  const child = nodeSpawn(command, args, {
+  const child = process.getBuiltinModule("node:child_process").spawn(command, args, {
     cwd: options.cwd,
     env: options.env,
     detached: true,
@@ -160,7 +165,7 @@ export function createDenoPlatform(): Platform {
     env: () => Deno.env.toObject(),
     cwd: () => Deno.cwd(),
     homeDir: () => Deno.env.get("HOME") ?? Deno.env.get("USERPROFILE") ?? "/",
-    tempDir: () => tmpdir(),
+    tempDir: () => (Deno.env.get("TMPDIR") || Deno.env.get("TEMP") || "/tmp").replace(/(.)\/+$/, "$1"),
     execPath: () => Deno.execPath(),
     fetch: (url, init) => fetch(url, init),
     spawn,

@@ -330,3 +330,14 @@ Deno.test("core 17: an overflow compresses the conversation and the turn goes on
   assertEquals(core.services.store().getSession(session.headId)?.parentId, before);
   assert(String(core.requests.at(-1)!.messages[0]!.content).includes("The summary."));
 });
+
+Deno.test("Sessions.open() gives a fresh session while the old one is still closing", async () => {
+  await using core = await makeScriptedCore();
+  const { session } = await openSession(core);
+  core.push(say("one"));
+  await prompt(session, "hi");
+  const closing = session.close("tui_close");
+  const again = await core.sessions.open(session.id, { surface: "tui" });
+  await closing;
+  assertEquals([again === session, again.closed, again.history().length], [false, false, 2]);
+});

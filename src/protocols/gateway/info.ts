@@ -1,0 +1,111 @@
+/**
+ * SessionInfo and Usage of tui-gateway.md B.0, built from a live session at the moment of asking. Never throws:
+ * a session whose model cannot be used is described too, with the reason as a warning.
+ */
+import type { Hermes } from "@/app/mod.ts";
+import type { Session, Usage } from "@/core/mod.ts";
+import { promptTokens } from "@/core/mod.ts";
+import { gitBranch } from "./git_branch.ts";
+
+export type WireUsage = Record<string, string | number>;
+
+const DESKTOP_CONTRACT = 3;
+
+/** Totals of one conversation; `context_*` is the window's fill now and left out while it is unknown. */
+export function renderUsage(session: Session): WireUsage {
+  const { usage, calls, contextUsed, contextMax } = session.usage();
+  const wire: WireUsage = {
+    ...(session.model ? { model: session.model.model } : {}),
+    ...renderTokens(usage, calls),
+  };
+  if (calls > 0 && contextUsed > 0) {
+    wire["context_used"] = contextUsed;
+    if (contextMax) {
+      wire["context_max"] = contextMax;
+      wire["context_percent"] = Math.min(100, Math.round(contextUsed / contextMax * 100));
+    }
+  }
+  return wire;
+}
+
+function renderTokens(usage: Usage, calls: number): WireUsage {
+  const prompt = promptTokens(usage);
+  const wire: WireUsage = {
+    input: usage.input,
+    output: usage.output,
+    reasoning: usage.reasoning,
+    prompt,
+    completion: usage.output,
+    total: prompt + usage.output,
+    calls,
+  };
+  if (usage.cacheRead > 0) wire["cache_read"] = usage.cacheRead;
+  if (usage.cacheWrite > 0) wire["cache_write"] = usage.cacheWrite;
+  return wire;
+}
+
+/** Tool names by toolset, as the model is offered them. */
+function toolsByset(hermes: Hermes, session: Session): Record<string, string[]> {
+  const offered = new Set(session.toolNames());
+  const sets: Record<string, string[]> = {};
+  for (const tool of hermes.tools) {
+    if (offered.has(tool.name)) (sets[tool.toolset] ??= []).push(tool.name);
+  }
+  return sets;
+}
+
+/** What `session.create` can say before anything was looked up. */
+export function renderLazyInfo(hermes: Hermes, session: Session): Record<string, unknown> {
+  return {
+    model: modelName(hermes, session),
+    ...(session.model ? { provider: session.model.provider } : {}),
+    tools: {},
+    skills: {},
+    cwd: session.cwd,
+    branch: gitBranch(hermes.platform.files, session.cwd),
+    lazy: true,
+    desktop_contract: DESKTOP_CONTRACT,
+    profile_name: "default",
+  };
+}
+
+function modelName(hermes: Hermes, session: Session): string {
+  return session.model?.model ?? hermes.settings().model.default;
+}
+
+/** What is not the session's own: whether a turn runs, and whether this process asks at all. */
+export interface InfoFacts {
+  readonly running: boolean;
+  readonly yolo: boolean;
+}
+
+export function renderInfo(hermes: Hermes, session: Session, facts: InfoFacts): Record<string, unknown> {
+  const settings = hermes.settings();
+  const warnings = hermes.config.warnings();
+  return {
+    model: modelName(hermes, session),
+    provider: session.model?.provider ?? settings.model.provider,
+    reasoning_effort: session.reasoningEffort ?? settings.agent.reasoning_effort,
+    service_tier: "",
+    fast: false,
+    approval_mode: settings.approvals.mode,
+    yolo: facts.yolo || session.yolo || settings.approvals.mode === "off",
+    tools: toolsByset(hermes, session),
+    skills: {},
+    mcp_servers: [],
+    cwd: session.cwd,
+    branch: gitBranch(hermes.platform.files, session.cwd),
+    personality: settings.display.personality,
+    title: session.title ?? "",
+    profile_name: "default",
+    running: facts.running,
+    usage: renderUsage(session),
+    version: hermes.version,
+    release_date: "",
+    update_behind: null,
+    update_command: "",
+    desktop_contract: DESKTOP_CONTRACT,
+    ...(session.modelError ? { credential_warning: session.modelError.message } : {}),
+    ...(warnings.length > 0 ? { config_warning: warnings.join("; ") } : {}),
+  };
+}

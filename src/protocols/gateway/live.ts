@@ -1,0 +1,318 @@
+/**
+ * One live session of this process: a core session under its short id, bound to at most one client. Owns what the
+ * core does not have: the event numbers and their ring, the slot for prompts that wait (tui-gateway.md B.11), and
+ * the order of things around a turn. The core runs turns; this decides when the next one is handed to it.
+ *
+ *   submit ──► idle: start ──turn.end──► session.info(running:false) ──done──► next of the slot, or idle
+ *          └─► busy: the slot (texts merge), after an interrupt or a steer as the policy says
+ */
+import type { Hermes } from "@/app/mod.ts";
+import type {
+  Ask,
+  AskPolicy,
+  Content,
+  CoreEvent,
+  Session,
+  TurnHandle,
+  TurnResult,
+  UserInput,
+} from "@/core/mod.ts";
+import { HermesError } from "@/core/mod.ts";
+import { familyOf, renderAsk, requestIdOf } from "./asks.ts";
+import { eventHead, toJson } from "./frame.ts";
+import { renderInfo, renderUsage } from "./info.ts";
+import type { Client } from "./peer.ts";
+import type { RenderTarget } from "./render.ts";
+import { renderCompletion, TurnRenderer } from "./render.ts";
+import type { RingBudget } from "./ring.ts";
+import { EventRing } from "./ring.ts";
+
+/** A gateway session always has a human to ask, also while its client is away. */
+const ASKS: AskPolicy = { approval: true, edit: true, clarify: true };
+
+export type BusyMode = "interrupt" | "queue" | "steer";
+export type LiveStatus = "idle" | "waiting" | "working";
+
+export interface LiveOptions {
+  readonly sid: string;
+  readonly session: Session;
+  readonly hermes: Hermes;
+  readonly client: Client;
+  readonly budget: RingBudget;
+  readonly closeOnDisconnect: boolean;
+  /** Nothing is asked in this process. */
+  readonly yolo: boolean;
+  /** Applied after the first completed turn (B.1). */
+  readonly title?: string;
+  /** Called once when the core closed the session by itself. */
+  onClosed(live: LiveSession): void;
+  onFault(where: string, error: unknown): void;
+}
+
+export class LiveSession implements RenderTarget {
+  readonly sid: string;
+  readonly session: Session;
+  readonly createdAt: number;
+  readonly ring: EventRing;
+  readonly #options: LiveOptions;
+  readonly #hermes: Hermes;
+  readonly #renderer: TurnRenderer;
+  readonly #unsubscribe: () => void;
+  readonly #deltaHeads: Record<string, string>;
+  /** `null` while parked: its client has gone. */
+  #client: Client | null;
+  #turn: TurnHandle | null = null;
+  #slot: UserInput[] = [];
+  #pendingTitle: string | null;
+  #titling = 0;
+  #progress: string | null = null;
+  lastActive: number;
+  /** Closed at once when its connection goes, instead of parked. */
+  closeOnDisconnect: boolean;
+  cols = 80;
+
+  constructor(options: LiveOptions) {
+    this.#options = options;
+    this.#hermes = options.hermes;
+    this.sid = options.sid;
+    this.session = options.session;
+    this.closeOnDisconnect = options.closeOnDisconnect;
+    this.createdAt = this.#hermes.platform.clock.now() / 1000;
+    this.lastActive = this.createdAt;
+    this.ring = new EventRing(options.budget);
+    this.#client = options.client;
+    this.#pendingTitle = options.title ?? null;
+    this.#deltaHeads = {
+      "message.delta": eventHead("message.delta", this.sid),
+      "reasoning.delta": eventHead("reasoning.delta", this.sid),
+    };
+    this.#renderer = new TurnRenderer(this.#hermes, this);
+    this.#unsubscribe = this.session.subscribe((event) => this.#onEvent(event));
+  }
+
+  // ── Binding ───────────────────────────────────────────────────────────────────────────────────────────────
+
+  get client(): Client | null {
+    return this.#client;
+  }
+
+  /** Later events go to this client; the former one gets no more. True when it changed. */
+  bind(client: Client | null): boolean {
+    const changed = this.#client !== client;
+    this.#client = client;
+    if (client) this.touch();
+    return changed;
+  }
+
+  touch(): void {
+    this.lastActive = this.#hermes.platform.clock.now() / 1000;
+  }
+
+  /** Open questions once more, under their ids (B.4). */
+  repeatAsks(): void {
+    for (const ask of this.session.asks()) {
+      this.emit(`${familyOf(ask.payload)}.request`, renderAsk(this.#hermes, ask));
+    }
+  }
+
+  /** Open questions as `open_requests` of E.3. */
+  openRequests(): Record<string, unknown>[] {
+    return this.session.asks().map((ask) => ({
+      id: requestIdOf(ask),
+      method: familyOf(ask.payload),
+      params: { session_id: this.sid, ...renderAsk(this.#hermes, ask) },
+    }));
+  }
+
+  findAsk(requestId: string): Ask | undefined {
+    return this.session.asks().find((ask) => requestIdOf(ask) === requestId);
+  }
+
+  // ── State ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** True while a turn runs or is about to start. */
+  get busy(): boolean {
+    return this.#turn !== null || this.#slot.length > 0;
+  }
+
+  get status(): LiveStatus {
+    if (this.session.asks().length > 0) return "waiting";
+    return this.busy ? "working" : "idle";
+  }
+
+  /** Text of the prompts that wait; `null` when none does. */
+  get queuedText(): string | null {
+    if (this.#slot.length === 0) return null;
+    return this.#slot.map(shownText).join("\n\n");
+  }
+
+  info(): Record<string, unknown> {
+    const { yolo } = this.#options;
+    return renderInfo(this.#hermes, this.session, { running: this.#turn !== null, yolo });
+  }
+
+  /** Session-wide tool-progress mode; `null` follows the configuration. */
+  setToolProgress(mode: string | null): void {
+    this.#progress = mode;
+  }
+
+  // ── Turns ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Runs it now; the caller has seen that the session is not busy. */
+  start(input: UserInput): void {
+    this.touch();
+    const turn = this.session.submit(input, { asks: ASKS });
+    this.#turn = turn;
+    turn.done.then((result) => this.#afterTurn(turn, result)).catch((error) =>
+      this.#options.onFault("turn", error)
+    );
+  }
+
+  /** What a submit during a turn does, by policy. The slot is lossless. */
+  submitBusy(input: UserInput, mode: BusyMode): "queued" | "steered" {
+    this.touch();
+    if (mode === "steer" && typeof input.content === "string" && this.session.steer(input.content)) {
+      return "steered";
+    }
+    this.#enqueue(input);
+    if (mode === "interrupt" && this.#turn !== null) this.session.interrupt();
+    return "queued";
+  }
+
+  /** Ends the running turn and forgets what waits; harmless when idle. */
+  interrupt(): void {
+    this.#slot = [];
+    this.session.interrupt();
+  }
+
+  #enqueue(input: UserInput): void {
+    const last = this.#slot.at(-1);
+    if (last && canMerge(last) && canMerge(input)) {
+      this.#slot[this.#slot.length - 1] = { content: `${last.content}\n\n${input.content}` };
+    } else {
+      this.#slot.push(input);
+    }
+  }
+
+  #afterTurn(turn: TurnHandle, result: TurnResult): void {
+    if (this.#turn === turn) this.#neverStarted(result);
+    if (this.#turn !== null || this.session.closed) return;
+    const next = this.#slot.shift();
+    if (next) this.start(next);
+  }
+
+  /** Cancelled while it waited behind other work: the host was told "streaming" and is told the end, too. */
+  #neverStarted(result: TurnResult): void {
+    this.#turn = null;
+    this.emit("error", { message: "Turn cancelled before the agent was ready" });
+    this.emit("message.complete", renderCompletion(result, this.usage()));
+    this.emitInfo();
+  }
+
+  #onEvent(event: CoreEvent): Promise<void> | void {
+    this.#renderer.render(event);
+    if (event.type === "turn.end") this.#onTurnEnd(event.result);
+    if (event.type === "session.change" && event.what === "closed") this.#options.onClosed(this);
+    return this.#client?.room() ?? undefined;
+  }
+
+  #onTurnEnd(result: TurnResult): void {
+    this.#turn = null;
+    this.touch();
+    if (result.pendingSteer !== null) this.#slot.unshift({ content: result.pendingSteer });
+    this.emitInfo();
+    if (result.outcome === "completed") void this.#applyTitle();
+  }
+
+  async #applyTitle(): Promise<void> {
+    const title = this.#pendingTitle;
+    this.#pendingTitle = null;
+    if (title === null || this.session.title !== null) return;
+    try {
+      await this.setTitle(title);
+    } catch (error) {
+      if (!(error instanceof HermesError)) return this.#options.onFault("title", error);
+      this.emit("status.update", { kind: "warn", text: `Title not set: ${error.message}` });
+    }
+  }
+
+  async setTitle(title: string): Promise<string | null> {
+    this.#titling++;
+    try {
+      return await this.session.setTitle(title);
+    } finally {
+      this.#titling--;
+    }
+  }
+
+  /** Closes the core session; its last events still reach the client. */
+  async close(reason: string): Promise<void> {
+    this.#slot = [];
+    await this.session.close(reason);
+    this.forget();
+  }
+
+  /** Stops listening; the core session is gone or goes by itself. */
+  forget(): void {
+    this.#unsubscribe();
+    this.#options.budget.remove(this.ring);
+  }
+
+  // ── Frames ────────────────────────────────────────────────────────────────────────────────────────────────
+
+  emit(type: string, payload?: Record<string, unknown>): void {
+    const head = eventHead(type, this.sid);
+    this.#push(payload === undefined ? head : `${head},"payload":${toJson(payload)}`);
+  }
+
+  emitText(type: "message.delta" | "reasoning.delta", text: string): void {
+    this.#push(`${this.#deltaHeads[type]},"payload":{"text":${toJson(text)}}`);
+  }
+
+  emitInfo(): void {
+    this.emit("session.info", this.info());
+  }
+
+  #push(open: string): void {
+    const frame = `${open},"seq":${this.ring.latest + 1}}}\n`;
+    this.ring.push(frame);
+    this.#client?.send(frame);
+  }
+
+  // ── What the renderer asks ────────────────────────────────────────────────────────────────────────────────
+
+  usage(): Record<string, string | number> {
+    return renderUsage(this.session);
+  }
+
+  toolProgress(): string {
+    const { config } = this.#hermes;
+    return this.#progress ?? config.env("HERMES_TUI_TOOL_PROGRESS") ??
+      config.settings().display.tool_progress;
+  }
+
+  titling(): boolean {
+    return this.#titling > 0;
+  }
+
+  storedId(): string {
+    return this.session.headId;
+  }
+
+  title(): string | null {
+    return this.session.title;
+  }
+}
+
+function canMerge(input: UserInput): input is UserInput & { content: string } {
+  return typeof input.content === "string" && input.displayKind === undefined;
+}
+
+function shownText(input: UserInput): string {
+  return input.displayText ?? textOfContent(input.content);
+}
+
+function textOfContent(content: Content): string {
+  if (typeof content === "string") return content;
+  return content.map((part) => part.type === "text" ? part.text : "[image]").join("\n");
+}

@@ -1,0 +1,91 @@
+/** `config.get` (tui-gateway.md B.14): short keys, read-only; secrets are masked by the configuration itself. */
+import * as z from "zod/mini";
+import type { Hermes } from "@/app/mod.ts";
+import { RpcError } from "../errors.ts";
+import { gitBranch } from "../git_branch.ts";
+import type { LiveSession } from "../live.ts";
+import type { Method } from "../peer.ts";
+import type { Gateway } from "../server.ts";
+import { anything, method, optional } from "./define.ts";
+
+const getParams = z.object({ key: optional(z.string()), session_id: anything, cwd: optional(z.string()) });
+
+type Read = (
+  hermes: Hermes,
+  live: LiveSession | undefined,
+  cwd: string | undefined,
+) => Record<string, unknown>;
+
+/** Looks that only hosts know about; their own defaults until a host keeps them. */
+const HOST_SIDE: Readonly<Record<string, string>> = {
+  skin: "default",
+  details_mode: "collapsed",
+  thinking_mode: "collapsed",
+  compact: "off",
+  statusbar: "top",
+  mouse: "all",
+  indicator: "unicode",
+};
+
+const READERS: Readonly<Record<string, Read>> = {
+  full: (hermes) => ({ config: hermes.config.shown() }),
+  mtime: (hermes) => ({ mtime: (hermes.platform.files.statSync(hermes.config.path)?.mtimeMs ?? 0) / 1000 }),
+  provider: readProvider,
+  profile: (hermes) => ({ home: hermes.home, display: shortHome(hermes) }),
+  project: (hermes, live, cwd) => {
+    const path = cwd ?? live?.session.cwd ?? hermes.platform.cwd();
+    return { cwd: path, branch: gitBranch(hermes.platform.files, path) };
+  },
+  prompt: () => ({ prompt: "" }),
+  personality: (hermes) => ({ value: hermes.settings().display.personality || "none" }),
+  reasoning: (hermes, live) => ({
+    value: (live?.session.reasoningEffort ?? hermes.settings().agent.reasoning_effort) || "medium",
+    display: hermes.settings().display.show_reasoning ? "show" : "hide",
+  }),
+  fast: () => ({ value: "normal" }),
+  busy: (hermes) => ({ value: hermes.settings().display.busy_input_mode }),
+  verbose: (hermes, live) => ({ value: live?.toolProgress() ?? hermes.settings().display.tool_progress }),
+  "approvals.mode": (hermes) => ({ value: hermes.settings().approvals.mode }),
+  approval_mode: (hermes) => ({ value: hermes.settings().approvals.mode }),
+  yolo: (hermes, live) => ({
+    value: live?.info()["yolo"] || hermes.settings().approvals.mode === "off" ? "1" : "0",
+  }),
+  model: (hermes, live) => ({ value: live?.session.model?.model ?? hermes.settings().model.default }),
+  cwd: (hermes, live) => ({ value: live?.session.cwd ?? hermes.platform.cwd() }),
+};
+
+export function configGetMethods(gateway: Gateway): Method[] {
+  const { hermes, live } = gateway;
+  return [
+    method({
+      name: "config.get",
+      kind: "inline",
+      params: getParams,
+      failCode: 5001,
+      handle: (params) => {
+        const key = params.key ?? "";
+        const session = params.session_id === undefined || params.session_id === null
+          ? undefined
+          : live.require(params.session_id);
+        if (Object.hasOwn(HOST_SIDE, key)) return { value: HOST_SIDE[key] };
+        if (!Object.hasOwn(READERS, key)) throw new RpcError(4002, `unknown config key: ${key || "(none)"}`);
+        return READERS[key]!(hermes, session, params.cwd);
+      },
+    }),
+  ];
+}
+
+function readProvider(hermes: Hermes, live: LiveSession | undefined): Record<string, unknown> {
+  const current = live?.session.model ?? null;
+  const known = hermes.models.known(current ?? undefined);
+  return {
+    model: current?.model ?? hermes.settings().model.default,
+    provider: current?.provider ?? hermes.settings().model.provider,
+    providers: [...new Set(known.map((entry) => entry.provider))],
+  };
+}
+
+function shortHome(hermes: Hermes): string {
+  const user = hermes.platform.homeDir();
+  return hermes.home.startsWith(`${user}/`) ? `~${hermes.home.slice(user.length)}` : hermes.home;
+}

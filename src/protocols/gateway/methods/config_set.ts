@@ -1,0 +1,179 @@
+/**
+ * `config.set` (tui-gateway.md B.14): short keys with effects. A key of a session changes that session; the file is
+ * written only where the contract says so. A refused value changes nothing.
+ */
+import * as z from "zod/mini";
+import { RpcError } from "../errors.ts";
+import { gitBranch } from "../git_branch.ts";
+import type { LiveSession } from "../live.ts";
+import type { Method } from "../peer.ts";
+import type { Gateway } from "../server.ts";
+import { anything, method, optional } from "./define.ts";
+import { switchModel } from "./model_switch.ts";
+import { EFFORTS, usableCwd } from "./session_create.ts";
+
+const setParams = z.object({
+  key: optional(z.string()),
+  value: z.optional(z.nullable(z.union([z.string(), z.boolean(), z.number()]))),
+  session_id: anything,
+  scope: optional(z.string()),
+});
+
+interface SetCall {
+  readonly gateway: Gateway;
+  readonly live: LiveSession | undefined;
+  /** The value as text, trimmed. */
+  readonly value: string;
+  readonly scope: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+type Write = (call: SetCall) => Promise<Record<string, unknown>>;
+
+const WRITERS: Readonly<Record<string, Write>> = {
+  model: setModel,
+  busy: setBusy,
+  verbose: setVerbose,
+  reasoning: setReasoning,
+  "approvals.mode": setApprovalMode,
+  yolo: setYolo,
+  cwd: setCwd,
+  fast: setFast,
+};
+
+const SAME_KEY: Readonly<Record<string, string>> = {
+  approval_mode: "approvals.mode",
+  "terminal.cwd": "cwd",
+  workdir: "cwd",
+};
+
+export function configSetMethods(gateway: Gateway): Method[] {
+  return [
+    method({
+      name: "config.set",
+      kind: (params) => params["key"] === "model" ? "worker" : "inline",
+      params: setParams,
+      failCode: 5001,
+      handle: async (params, { signal }) => {
+        const asked = params.key ?? "";
+        const key = Object.hasOwn(SAME_KEY, asked) ? SAME_KEY[asked]! : asked;
+        if (!Object.hasOwn(WRITERS, key)) {
+          throw new RpcError(4002, `unknown config key: ${asked || "(none)"}`);
+        }
+        const live = params.session_id === undefined || params.session_id === null
+          ? undefined
+          : gateway.live.require(params.session_id);
+        const value = String(params.value ?? "").trim();
+        return { key: asked, ...await WRITERS[key]!({ gateway, live, value, scope: params.scope, signal }) };
+      },
+    }),
+  ];
+}
+
+function badValue(key: string, value: string, allowed: readonly string[]): RpcError {
+  return new RpcError(4002, `unknown value for ${key}: "${value}"; use ${allowed.join(", ")}`);
+}
+
+async function setModel({ gateway, live, value, signal }: SetCall): Promise<Record<string, unknown>> {
+  if (value === "") throw new RpcError(4002, "model is required");
+  const done = await switchModel(gateway, live, value, signal);
+  return {
+    value: done.model.model,
+    provider: done.model.provider,
+    scope: done.global ? "global" : "session",
+    warning: done.warning ?? "",
+    confirm_required: false,
+    confirm_message: "",
+  };
+}
+
+const BUSY_MODES = ["interrupt", "queue", "steer"] as const;
+
+async function setBusy({ gateway, value }: SetCall): Promise<Record<string, unknown>> {
+  const { config } = gateway.hermes;
+  if (value === "" || value === "status") return { value: config.settings().display.busy_input_mode };
+  if (!BUSY_MODES.some((mode) => mode === value)) throw badValue("busy", value, BUSY_MODES);
+  await config.write(["display", "busy_input_mode"], value);
+  return { value };
+}
+
+const PROGRESS_MODES = ["off", "new", "all", "verbose"] as const;
+
+async function setVerbose({ gateway, live, value }: SetCall): Promise<Record<string, unknown>> {
+  const { config } = gateway.hermes;
+  const current = live?.toolProgress() ?? config.settings().display.tool_progress;
+  const at = PROGRESS_MODES.findIndex((mode) => mode === current);
+  const next = value === "" || value === "cycle" ? PROGRESS_MODES[(at + 1) % PROGRESS_MODES.length]! : value;
+  if (!PROGRESS_MODES.some((mode) => mode === next)) throw badValue("verbose", value, PROGRESS_MODES);
+  await config.write(["display", "tool_progress"], next);
+  live?.setToolProgress(next);
+  return { value: next };
+}
+
+const SHOW: Readonly<Record<string, boolean>> = { show: true, on: true, hide: false, off: false };
+
+async function setReasoning({ gateway, live, value }: SetCall): Promise<Record<string, unknown>> {
+  const { config } = gateway.hermes;
+  const word = value.toLowerCase();
+  if (Object.hasOwn(SHOW, word)) {
+    await config.write(["display", "show_reasoning"], SHOW[word]!);
+    return { value: SHOW[word] ? "show" : "hide" };
+  }
+  if (!EFFORTS.includes(word)) throw badValue("reasoning", value, [...EFFORTS, "show", "hide"]);
+  if (live) await live.session.setReasoningEffort(word);
+  else await config.write(["agent", "reasoning_effort"], word);
+  return { value: word };
+}
+
+const APPROVAL_MODES = ["manual", "smart", "off"] as const;
+
+async function setApprovalMode({ gateway, value }: SetCall): Promise<Record<string, unknown>> {
+  if (!APPROVAL_MODES.some((mode) => mode === value)) throw badValue("approvals.mode", value, APPROVAL_MODES);
+  await writeApprovalMode(gateway, value);
+  return { value };
+}
+
+/** Every session shows what is in force. */
+async function writeApprovalMode(gateway: Gateway, mode: string): Promise<void> {
+  await gateway.hermes.config.write(["approvals", "mode"], mode);
+  for (const live of gateway.live.all()) live.emitInfo();
+}
+
+const YES = ["1", "true", "yes", "on"];
+const NO = ["0", "false", "no", "off"];
+
+async function setYolo({ gateway, live, value, scope }: SetCall): Promise<Record<string, unknown>> {
+  const global = scope === "global";
+  if (scope !== undefined && scope !== "session" && !global) {
+    throw badValue("scope", scope, ["session", "global"]);
+  }
+  if (!global && !live) throw new RpcError(4001, "session not found: yolo of a session needs its session_id");
+  const word = value.toLowerCase();
+  const current = global ? gateway.hermes.settings().approvals.mode === "off" : live!.session.yolo;
+  const on = YES.includes(word) ? true : NO.includes(word) ? false : !current;
+  if (global) await writeApprovalMode(gateway, on ? "off" : "manual");
+  else live!.session.setYolo(on);
+  const inForce = on || gateway.yolo;
+  return { value: inForce ? "1" : "0", scope: global ? "global" : "session" };
+}
+
+async function setCwd({ gateway, live, value }: SetCall): Promise<Record<string, unknown>> {
+  if (value === "") throw new RpcError(4016, "cwd is required");
+  const path = await usableCwd(gateway, value);
+  if (live?.busy) {
+    throw new RpcError(4009, "session busy: the directory can be changed when the turn has ended");
+  }
+  if (live) await live.session.setCwd(path);
+  else await gateway.hermes.config.write(["terminal", "cwd"], path);
+  return {
+    key: "terminal.cwd",
+    value: path,
+    cwd: path,
+    branch: gitBranch(gateway.hermes.platform.files, path),
+  };
+}
+
+function setFast({ value }: SetCall): Promise<Record<string, unknown>> {
+  if (["status", "normal", "off"].includes(value)) return Promise.resolve({ value: "normal" });
+  throw new RpcError(4002, "this model has no fast mode");
+}

@@ -1,0 +1,227 @@
+/** Methods that open, list and close sessions (tui-gateway.md B.1–B.4, and most_recent and delete of B.17). */
+import * as z from "zod/mini";
+import type { Content, Message, SessionSummary } from "@/core/mod.ts";
+import { HermesError, isUserTurn, textOf } from "@/core/mod.ts";
+import { RpcError } from "../errors.ts";
+import type { LiveSession } from "../live.ts";
+import { renderLive } from "../live_payload.ts";
+import type { Client, Method } from "../peer.ts";
+import { Reply } from "../peer.ts";
+import type { Gateway } from "../server.ts";
+import { anything, isTruthy, method, NO_PARAMS, optional } from "./define.ts";
+import { announce, createParams, createSession } from "./session_create.ts";
+
+const text = optional(z.string());
+const cols = optional(z.number());
+
+const resumeParams = z.object({
+  session_id: anything,
+  cols,
+  close_on_disconnect: anything,
+  lazy: anything,
+  omit_messages: anything,
+});
+
+export function sessionMethods(gateway: Gateway): Method[] {
+  return [
+    method({
+      name: "session.create",
+      kind: "inline",
+      params: createParams,
+      failCode: 5000,
+      handle: (params, { client }) => createSession(gateway, params, client),
+    }),
+    method({
+      name: "session.list",
+      kind: "worker",
+      params: z.object({ limit: optional(z.number()), title: text }),
+      failCode: 5006,
+      handle: (params) => listSessions(gateway, params.limit ?? 200, params.title),
+    }),
+    method({
+      name: "session.active_list",
+      kind: "worker",
+      params: z.object({ current_session_id: anything }),
+      failCode: 5036,
+      handle: (params) => ({
+        sessions: gateway.live.all().map((live) =>
+          renderActive(live, live.sid === params.current_session_id)
+        ),
+      }),
+    }),
+    method({
+      name: "session.activate",
+      kind: "inline",
+      params: z.object({ session_id: anything, omit_messages: anything }),
+      failCode: 5000,
+      handle: (params, { client }) => activateSession(gateway, params, client),
+    }),
+    method({
+      name: "session.close",
+      kind: "inline",
+      params: z.object({ session_id: anything }),
+      handle: async (params) => ({ closed: await gateway.live.close(params.session_id, "tui_close") }),
+    }),
+    method({
+      name: "session.resume",
+      kind: "worker",
+      params: resumeParams,
+      failCode: 5000,
+      handle: (params, { client }) => resumeSession(gateway, params, client),
+    }),
+    method({
+      name: "session.most_recent",
+      kind: "inline",
+      params: NO_PARAMS,
+      handle: () => mostRecent(gateway),
+    }),
+    method({
+      name: "session.delete",
+      kind: "inline",
+      params: z.object({ session_id: anything }),
+      failCode: 5036,
+      handle: (params) => deleteSession(gateway, params.session_id),
+    }),
+  ];
+}
+
+// ── lists ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+function listSessions(gateway: Gateway, limit: number, title: string | undefined): Record<string, unknown> {
+  const store = gateway.hermes.store();
+  const excludeSources = ["subagent", "tool"];
+  const wanted = title === undefined ? null : store.findByTitle(title)?.id ?? "";
+  const rows = store.listSessions({
+    limit: Math.min(Math.max(Math.trunc(limit), 1), 10_000),
+    excludeSources,
+    withMessages: false,
+    filter: (row) => wanted === null ? row.messageCount > 0 || row.title !== null : row.id === wanted,
+  });
+  return {
+    sessions: rows.map((row) =>
+      wanted === null ? renderSummary(row) : { ...renderSummary(row), resolved_id: row.id }
+    ),
+  };
+}
+
+function renderSummary(row: SessionSummary): Record<string, unknown> {
+  return {
+    id: row.id,
+    title: row.title ?? "",
+    preview: row.preview,
+    started_at: row.startedAt,
+    last_active: row.lastActivityAt,
+    message_count: row.messageCount,
+    source: row.source,
+  };
+}
+
+function renderActive(live: LiveSession, current: boolean): Record<string, unknown> {
+  const { session } = live;
+  const history = session.history();
+  return {
+    current,
+    id: live.sid,
+    last_active: live.lastActive,
+    message_count: history.length,
+    model: session.model?.model ?? "",
+    preview: firstUserText(history).replace(/\s+/g, " ").trim().slice(0, 160),
+    session_key: session.headId,
+    started_at: session.createdAt,
+    status: live.status,
+    title: session.title ?? "",
+  };
+}
+
+function firstUserText(messages: readonly Message[]): string {
+  const first = messages.find(isUserTurn);
+  return first ? first.displayText ?? textOf(first.content as Content) : "";
+}
+
+function mostRecent(gateway: Gateway): Record<string, unknown> {
+  try {
+    const [row] = gateway.hermes.store().listSessions({ limit: 1, excludeSources: ["subagent", "tool"] });
+    if (!row) return { session_id: null };
+    return { session_id: row.id, title: row.title ?? "", started_at: row.startedAt, source: row.source };
+  } catch (error) {
+    gateway.hermes.log.warn(`session.most_recent: ${error instanceof Error ? error.message : String(error)}`);
+    return { session_id: null }; // this method never fails
+  }
+}
+
+// ── activate, resume, delete ────────────────────────────────────────────────────────────────────────────────
+
+function activateSession(
+  gateway: Gateway,
+  params: { session_id?: unknown; omit_messages?: unknown },
+  client: Client,
+): Reply {
+  const live = gateway.live.require(params.session_id);
+  const payload = renderLive(gateway.hermes, live, {
+    cold: false,
+    omitMessages: isTruthy(params.omit_messages),
+  });
+  return rebind(live, client, payload, false);
+}
+
+/** From here on the events go to this client; what was asked of the former one is asked again. */
+function rebind(live: LiveSession, client: Client, payload: Record<string, unknown>, cold: boolean): Reply {
+  const moved = live.bind(client);
+  return new Reply(payload, () => {
+    if (cold) announce(live);
+    else if (moved) live.repeatAsks();
+  });
+}
+
+async function resumeSession(
+  gateway: Gateway,
+  params: z.output<typeof resumeParams>,
+  client: Client,
+): Promise<Reply> {
+  const { hermes, live: sessions } = gateway;
+  const wanted = params.session_id;
+  if (typeof wanted !== "string" || wanted === "") throw new RpcError(4006, "session_id is required");
+  const id = storedIdOf(gateway, wanted);
+  await sessions.whenClosed(id);
+  const known = sessions.findStored(id);
+  const live = known ?? await sessions.withPlace(async () => {
+    const session = await hermes.sessions.open(id, { surface: "tui", editPolicy: null });
+    return sessions.attach(session, {
+      client,
+      cols: params.cols ?? 80,
+      closeOnDisconnect: isTruthy(params.close_on_disconnect),
+    });
+  });
+  if (known && params.close_on_disconnect !== undefined) {
+    known.closeOnDisconnect = isTruthy(params.close_on_disconnect);
+  }
+  const payload = renderLive(hermes, live, {
+    cold: !known,
+    omitMessages: isTruthy(params.omit_messages),
+    ownRows: isTruthy(params.lazy),
+  });
+  return rebind(live, client, { ...payload, resumed: live.session.headId }, !known);
+}
+
+/** By id, then by exact title; the live end of a compressed conversation. Throws 4007. */
+function storedIdOf(gateway: Gateway, wanted: string): string {
+  const live = gateway.live.all().find((entry) => entry.session.headId === wanted);
+  if (live?.session.stored === false) return wanted;
+  const store = gateway.hermes.store();
+  const row = store.getSession(wanted) ?? store.findByTitle(wanted);
+  if (!row) throw new RpcError(4007, `Session "${wanted}" does not exist`);
+  return store.tipOf(row.id)?.id ?? row.id;
+}
+
+async function deleteSession(gateway: Gateway, id: unknown): Promise<Record<string, unknown>> {
+  if (typeof id !== "string" || id === "") throw new RpcError(4006, "session_id is required");
+  const store = gateway.hermes.store();
+  const tip = store.tipOf(id)?.id ?? id;
+  if (gateway.live.findStored(id) || gateway.live.findStored(tip)) {
+    throw new RpcError(4023, `Session "${id}" is open here; close it first`);
+  }
+  if (!await gateway.hermes.sessions.delete(id)) {
+    throw new HermesError("session_not_found", `Session "${id}" does not exist`);
+  }
+  return { deleted: id };
+}

@@ -1,0 +1,244 @@
+/**
+ * The one translator from core events to event frames of a session (tui-gateway.md C). Keeps what a turn needs to
+ * be told well (which calls were announced, where a blank line belongs) and nothing longer. The texts of a stream
+ * go out by concatenation, once per delta.
+ */
+import type { Hermes } from "@/app/mod.ts";
+import type { CoreEvent, ToolCallView, TurnResult } from "@/core/mod.ts";
+import { assertNever } from "@/core/mod.ts";
+import { familyOf, renderAsk, requestIdOf, unifiedDiff } from "./asks.ts";
+import type { WireUsage } from "./info.ts";
+
+/** Where frames of one session go; sequence numbers and routing are the target's business. */
+export interface RenderTarget {
+  emit(type: string, payload?: Record<string, unknown>): void;
+  /** Payload `{text}`. */
+  emitText(type: "message.delta" | "reasoning.delta", text: string): void;
+  emitInfo(): void;
+  usage(): WireUsage;
+  /** `off`, `new`, `all` or `verbose`. */
+  toolProgress(): string;
+  /** True while the title is being set by a request of a host. */
+  titling(): boolean;
+  storedId(): string;
+  title(): string | null;
+}
+
+const WAITING = "waiting for the model";
+const MAX_REASONING = 500;
+const MAX_DIFF = 64 << 10;
+/** Kinds of `status.update` for the core's kinds. */
+const STATUS_KINDS = {
+  retry: "lifecycle",
+  lifecycle: "lifecycle",
+  warn: "warn",
+  error: "error",
+  compacting: "compacting",
+} as const;
+
+export class TurnRenderer {
+  readonly #hermes: Hermes;
+  readonly #to: RenderTarget;
+  readonly #announced = new Set<string>();
+  readonly #generating = new Set<string>();
+  #waiting = false;
+  #hasText = false;
+  #needsBreak = false;
+
+  constructor(hermes: Hermes, target: RenderTarget) {
+    this.#hermes = hermes;
+    this.#to = target;
+  }
+
+  render(event: CoreEvent): void {
+    const to = this.#to;
+    switch (event.type) {
+      case "text.delta":
+        return this.#text(event.text);
+      case "reasoning.delta":
+        this.#stopWaiting();
+        return to.emitText("reasoning.delta", event.text);
+      case "reasoning.end":
+        if (to.toolProgress() === "off") return;
+        return to.emit("reasoning.available", { text: event.text.slice(0, MAX_REASONING) });
+      case "turn.start":
+        this.#reset();
+        return to.emit("message.start");
+      case "step.start":
+        this.#generating.clear();
+        this.#waiting = true;
+        return to.emit("thinking.delta", { text: WAITING });
+      case "tool.generating":
+        return this.#toolGenerating(event.name);
+      case "text.end":
+        if (!event.final) this.#needsBreak = this.#hasText;
+        return;
+      case "tool.start":
+        return this.#toolStart(event.call);
+      case "tool.progress":
+        if (to.toolProgress() === "off") return;
+        return to.emit("tool.progress", { name: event.name, preview: event.text, tool_id: event.callId });
+      case "tool.end":
+        return this.#toolEnd(event);
+      case "ask.open":
+        return to.emit(`${familyOf(event.ask.payload)}.request`, renderAsk(this.#hermes, event.ask));
+      case "ask.close":
+        return this.#askClose(event);
+      case "status":
+        return to.emit("status.update", { kind: STATUS_KINDS[event.kind], text: event.text });
+      case "session.change":
+        return this.#sessionChange(event.what);
+      case "session.rotated":
+        return to.emitInfo();
+      case "turn.end":
+        return this.#turnEnd(event.result);
+      case "tool.run":
+      case "usage":
+      case "steer.queued":
+      case "steer.delivered":
+        return; // not shown on this wire
+      default:
+        return assertNever(event);
+    }
+  }
+
+  #reset(): void {
+    this.#announced.clear();
+    this.#generating.clear();
+    this.#waiting = false;
+    this.#hasText = false;
+    this.#needsBreak = false;
+  }
+
+  /** Ends the status line; the deltas of an answer run together, so a blank line parts them after a tool batch. */
+  #text(text: string): void {
+    this.#stopWaiting();
+    this.#hasText = true;
+    if (!this.#needsBreak) return this.#to.emitText("message.delta", text);
+    this.#needsBreak = false;
+    this.#to.emitText("message.delta", "\n\n" + text);
+  }
+
+  #stopWaiting(): void {
+    if (!this.#waiting) return;
+    this.#waiting = false;
+    this.#to.emit("thinking.delta", { text: "" });
+  }
+
+  #toolGenerating(name: string): void {
+    this.#stopWaiting();
+    if (this.#generating.has(name) || this.#to.toolProgress() === "off") return;
+    this.#generating.add(name);
+    this.#to.emit("tool.generating", { name });
+  }
+
+  #toolStart(call: ToolCallView): void {
+    this.#stopWaiting();
+    this.#announced.add(call.id);
+    const mode = this.#to.toolProgress();
+    if (mode === "off") return;
+    this.#to.emit("tool.start", {
+      tool_id: call.id,
+      name: call.name,
+      context: call.description.label,
+      args: call.args,
+      ...(mode === "verbose" ? { args_text: tail(JSON.stringify(call.args, null, 2), 1000, 16) } : {}),
+    });
+  }
+
+  #toolEnd(event: CoreEvent & { type: "tool.end" }): void {
+    const { call } = event;
+    if (!this.#announced.delete(call.id)) return;
+    const mode = this.#to.toolProgress();
+    const diff = event.edits.map((edit) => unifiedDiff(edit.path, edit.oldText, edit.newText)).join("\n");
+    const shownDiff = diff.length <= MAX_DIFF ? this.#hermes.redact(diff, "file") : "";
+    if (mode === "off" && shownDiff === "") return;
+    const result = parseResult(event.result);
+    this.#to.emit("tool.complete", {
+      tool_id: call.id,
+      name: call.name,
+      args: call.args,
+      duration_s: Math.round(event.durationMs) / 1000,
+      result,
+      ...(event.todos ? { todos: event.todos } : {}),
+      ...(shownDiff === "" ? {} : { inline_diff: shownDiff }),
+      ...(event.isError ? { error: errorText(result, event.result) } : {}),
+      ...(mode === "verbose" ? { result_text: tail(event.result, 1000, 16) } : {}),
+    });
+  }
+
+  #askClose(event: CoreEvent & { type: "ask.close" }): void {
+    const family = familyOf(event.ask.payload);
+    if (event.outcome.type !== "timeout" || family === "clarify") return;
+    this.#to.emit(`${family}.expire`, { request_id: requestIdOf(event.ask) });
+  }
+
+  #sessionChange(what: (CoreEvent & { type: "session.change" })["what"]): void {
+    if (what === "closed") return;
+    const title = this.#to.title();
+    if (what === "title" && title !== null && !this.#to.titling()) {
+      this.#to.emit("session.title", { session_id: this.#to.storedId(), title });
+    }
+    this.#to.emitInfo();
+  }
+
+  #turnEnd(result: TurnResult): void {
+    this.#stopWaiting();
+    const failed = result.outcome === "failed" || result.outcome === "refused";
+    const reason = failed ? result.failure?.message ?? "The turn failed" : null;
+    if (reason !== null) this.#to.emit("error", { message: reason });
+    this.#to.emit("message.complete", renderCompletion(result, this.#to.usage()));
+    this.#reset();
+  }
+}
+
+/** Payload of `message.complete` (C.1). */
+export function renderCompletion(result: TurnResult, usage: WireUsage): Record<string, unknown> {
+  const { outcome, failure } = result;
+  const failed = outcome === "failed" || outcome === "refused";
+  const reason = failed ? failure?.message ?? "The turn failed" : "";
+  const limit = LIMIT_WARNINGS[outcome] ?? null;
+  const warning = [result.warning, limit].filter(Boolean).join("; ");
+  return {
+    text: failed && result.text === "" ? `Error: ${reason}` : result.text,
+    usage: result.model === "" ? usage : { ...usage, model: result.model },
+    status: failed ? "error" : outcome === "cancelled" ? "interrupted" : "complete",
+    ...(result.reasoning === "" ? {} : { reasoning: result.reasoning }),
+    ...(warning === "" ? {} : { warning }),
+    ...(limit || (result.partial && failed) ? { partial: true } : {}),
+    ...(failed ? { error: reason, failure_reason: failureReason(result) } : {}),
+    ...(failed && failure ? { recoverable: failure.retryable } : {}),
+    ...(result.pendingSteer === null ? {} : { steer_requeued: result.pendingSteer }),
+  };
+}
+
+const LIMIT_WARNINGS: Partial<Record<TurnResult["outcome"], string>> = {
+  max_tokens: "The output limit ended the answer early",
+  max_turns: "The iteration budget is used up; this is a summary of the work so far",
+};
+
+function failureReason(result: TurnResult): string {
+  return result.outcome === "refused" ? "content_filter" : result.failure?.kind ?? "unknown";
+}
+
+/** What the model reads is JSON by convention; anything else stays text. */
+function parseResult(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function errorText(result: unknown, text: string): string {
+  if (typeof result === "object" && result !== null) {
+    const { error, message } = result as Record<string, unknown>;
+    if (typeof error === "string") return error;
+    if (typeof message === "string") return message;
+  }
+  return text.slice(0, MAX_REASONING);
+}
+
+function tail(text: string, chars: number, lines: number): string {
+  return text.slice(-chars).split("\n").slice(-lines).join("\n");
+}
