@@ -347,6 +347,8 @@ export function startAcp(rig: Rig, options: AcpOptions = {}): AcpDriver {
 export interface CaseOptions {
   readonly turns?: readonly ScriptTurn[];
   readonly respond?: ModelServerOptions["respond"];
+  /** Ids the model server lists. */
+  readonly models?: readonly string[];
   /** Merged into the config that names the model server. */
   readonly config?: Record<string, unknown>;
   readonly args?: readonly string[];
@@ -366,10 +368,11 @@ export interface Case {
 
 /** A model server, a home that names it, an initialized program and one new session; all judged at the end. */
 export async function withAcp(options: CaseOptions, run: (one: Case) => Promise<void>): Promise<void> {
-  const { turns, respond, config, capabilities, ...start } = options;
+  const { turns, respond, models, config, capabilities, ...start } = options;
   await using model = await startModelServer({
     ...(turns ? { turns } : {}),
     ...(respond ? { respond } : {}),
+    ...(models ? { models } : {}),
   });
   await using rig = await makeRig({ config: modelConfig(model.url, config) });
   await using acp = startAcp(rig, start);

@@ -221,7 +221,7 @@ export function contentOf(frames: readonly SseFrame[]): string {
 
 // ── Raw sockets ─────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Sends `text` as it is and reads until the server closes; add `Connection: close`. */
+/** Sends `text` as it is and reads one answer with a Content-Length, or until the server closes. */
 export async function rawRequest(port: number, text: string | Uint8Array): Promise<string> {
   using connection = await Deno.connect({ hostname: "127.0.0.1", port });
   const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
@@ -246,11 +246,18 @@ async function readAll(connection: Deno.Conn): Promise<string> {
   try {
     for (let n = await connection.read(buffer); n !== null; n = await connection.read(buffer)) {
       text += decoder.decode(buffer.subarray(0, n), { stream: true });
+      if (isWhole(text)) break;
     }
   } catch {
     // Reset after the answer: what was read counts.
   }
   return text;
+}
+
+function isWhole(text: string): boolean {
+  const end = text.indexOf("\r\n\r\n");
+  const length = /^content-length: (\d+)/im.exec(text.slice(0, end))?.[1];
+  return end !== -1 && length !== undefined && text.length - end - 4 >= Number(length);
 }
 
 export function statusOf(answer: string): number {

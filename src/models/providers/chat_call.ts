@@ -1,0 +1,246 @@
+/**
+ * One Chat Completions call, from the request to its last chunk. Work is done per network read: all events of one
+ * read become one batch. Never throws; an abort ends it without a last chunk.
+ *
+ * The cancel does not rest on the runtime: `fetch` forgets its signal once the Response has been collected
+ * (spec/README.md §5), so the Response is held here, its reader is cancelled from a listener of our own, and the
+ * signal is looked at after every read.
+ */
+import type { ModelChunk, ModelRequest } from "@/core/mod.ts";
+import { within } from "@/lib/abort.ts";
+import type { Platform } from "@/platform/mod.ts";
+import { addressOf } from "../endpoints.ts";
+import type { Runtime } from "../runtime.ts";
+import { ChatAssembler } from "./assembler.ts";
+import { readWholeBody, type WholeBody } from "./body.ts";
+import {
+  describeThrown,
+  type FailureContext,
+  failureOf,
+  failureOfResponse,
+  failureOfThrown,
+  isOutputCap,
+  readErrorBody,
+} from "./failures.ts";
+import type { SendChat } from "./send_chat.ts";
+import { SseParser } from "./sse.ts";
+import type { TimeLimits } from "./time_limits.ts";
+import { Watchdog } from "./watchdog.ts";
+import { buildBody, hasOwnCap } from "./wire_request.ts";
+
+/** What a server has taught us about itself; shared by the calls of one session. */
+export interface ServerMemory {
+  /** It answered a stream request with a whole object: not asked again (core.md A.5 rule 1). */
+  answersWhole: boolean;
+  /** It refused the output cap that we add by ourselves. */
+  refusesCap: boolean;
+}
+
+export interface CallContext {
+  readonly runtime: Runtime;
+  readonly platform: Platform;
+  readonly failures: FailureContext;
+  readonly limits: TimeLimits;
+  readonly memory: ServerMemory;
+  readonly send: SendChat;
+}
+
+/** How long the end of the connection is waited for after the end mark, so that it can be used again. */
+const DRAIN_MS = 100;
+
+export class ChatCall {
+  readonly #context: CallContext;
+  readonly #request: ModelRequest;
+  readonly #signal: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #assembler: ChatAssembler;
+  readonly #streams: boolean;
+  /** Kept reachable for as long as the call runs. */
+  #response: Response | null = null;
+  #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+  #expired: string | null = null;
+
+  constructor(context: CallContext, request: ModelRequest, signal: AbortSignal) {
+    this.#context = context;
+    this.#request = request;
+    this.#signal = signal;
+    this.#assembler = new ChatAssembler(context.failures);
+    this.#streams = !context.memory.answersWhole;
+  }
+
+  async *run(): AsyncGenerator<readonly ModelChunk[]> {
+    if (this.#signal.aborted) return;
+    const onAbort = () => this.#stop();
+    this.#signal.addEventListener("abort", onAbort, { once: true });
+    const { platform, limits } = this.#context;
+    const watchdog = new Watchdog(platform.clock, limits, this.#streams, (reason) => {
+      this.#expired = reason;
+      this.#stop();
+    });
+    try {
+      const response = await this.#open();
+      if (response) yield* this.#read(response, watchdog);
+      if (!this.#signal.aborted) yield this.#finish();
+    } finally {
+      watchdog.stop();
+      this.#signal.removeEventListener("abort", onAbort);
+      this.#stop();
+    }
+  }
+
+  /** Ends the request in whichever phase it is; harmless afterwards. */
+  #stop(): void {
+    this.#controller.abort();
+    this.#reader?.cancel().catch(() => {/* the connection is gone already */});
+    this.#reader = null;
+  }
+
+  #finish(): readonly ModelChunk[] {
+    if (this.#expired !== null) {
+      const { runtime } = this.#context;
+      const message = `${runtime.model.provider} timed out: ${this.#expired}`;
+      this.#assembler.failWith(failureOf("timeout", message, this.#context.failures));
+    }
+    return this.#assembler.finish();
+  }
+
+  /** `null` when there is no answer to read: it failed, which is noted, or it was aborted. */
+  async #open(): Promise<Response | null> {
+    const { memory, runtime } = this.#context;
+    const ownCap = !memory.refusesCap && hasOwnCap(this.#request, runtime.model);
+    try {
+      return await this.#send(ownCap);
+    } catch (error) {
+      if (this.#isOver()) return null;
+      if (!ownCap || !isCapRefusal(error)) return this.#fail(error);
+    }
+    memory.refusesCap = true;
+    try {
+      return await this.#send(false);
+    } catch (error) {
+      return this.#isOver() ? null : this.#fail(error);
+    }
+  }
+
+  #isOver(): boolean {
+    return this.#signal.aborted || this.#expired !== null;
+  }
+
+  async #send(ownCap: boolean): Promise<Response> {
+    const { runtime, limits, send } = this.#context;
+    const body = buildBody(this.#request, runtime.model, {
+      stream: this.#streams,
+      ownCap,
+      extraBody: runtime.extraBody,
+    });
+    const sent = send({ body, timeoutMs: limits.whole, signal: this.#controller.signal });
+    const { signal } = this.#controller;
+    const response = await unlessAborted(sent, signal);
+    this.#response = response;
+    return response;
+  }
+
+  #fail(error: unknown): null {
+    const { failures, runtime } = this.#context;
+    const { status, headers, error: body } = error as { status?: number; headers?: Headers; error?: unknown };
+    const failure = typeof status === "number"
+      ? failureOfResponse(status, body ?? describeThrown(error), (name) => headers?.get(name), failures)
+      : failureOfThrown(error, addressOf(runtime.model.baseUrl), failures);
+    this.#assembler.failWith(failure);
+    return null;
+  }
+
+  async *#read(response: Response, watchdog: Watchdog): AsyncGenerator<readonly ModelChunk[]> {
+    const reader = response.body?.getReader();
+    if (!reader) return;
+    this.#reader = reader;
+    if (this.#isOver()) return this.#stop();
+    const parser = new SseParser();
+    let whole: WholeBody | null = null;
+    let first = true;
+    try {
+      while (!this.#assembler.isOver) {
+        const { done, value } = await reader.read();
+        if (this.#isOver()) return;
+        if (done) break;
+        if (first) whole = readWholeBody(response.headers.get("content-type"), value, this.#streams);
+        first = false;
+        if (whole) {
+          watchdog.touch(true);
+          whole.push(value);
+          continue;
+        }
+        const events = parser.push(value);
+        watchdog.touch(events.length > 0);
+        for (const data of events) this.#assembler.acceptEvent(data);
+        const batch = this.#assembler.takeBatch();
+        if (batch.length > 0) yield batch;
+        if (this.#isOver()) return;
+      }
+      if (whole) this.#acceptWhole(whole, response);
+      else for (const data of parser.end()) this.#assembler.acceptTail(data);
+      await this.#drain(reader);
+    } catch (error) {
+      if (this.#isOver()) return;
+      const where = addressOf(this.#context.runtime.model.baseUrl);
+      this.#assembler.failWith(
+        error instanceof RangeError
+          ? failureOf("invalid_response", error.message, this.#context.failures)
+          : failureOf(
+            "connection",
+            `The connection to ${where} broke during the answer: ${describeThrown(error)}`,
+            this.#context.failures,
+          ),
+      );
+    }
+  }
+
+  #acceptWhole(whole: WholeBody, response: Response): void {
+    const { provider } = this.#context.runtime.model;
+    const answer = whole.json();
+    if (answer !== null) {
+      if (this.#streams && "choices" in answer) this.#context.memory.answersWhole = true;
+      this.#assembler.acceptWhole(answer);
+      return;
+    }
+    if (whole.isEmpty) return;
+    const type = response.headers.get("content-type") ?? "no content type";
+    this.#assembler.fail(
+      "invalid_response",
+      `${provider} answered with ${type} instead of a model's answer: check the base URL`,
+    );
+  }
+
+  /** After the end mark the server closes the answer: waiting for that keeps the connection for the next call. */
+  async #drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+    if (!this.#assembler.isOver) return;
+    const rest = (async () => {
+      while (!(await reader.read()).done) {
+        // Nothing of interest follows the end mark.
+      }
+    })().catch(() => {/* broken off after the end: the answer is complete */});
+    await within(rest, DRAIN_MS);
+  }
+}
+
+/** Settles with the response, or rejects at the abort; a response that comes too late is closed. */
+async function unlessAborted(sent: Promise<Response>, signal: AbortSignal): Promise<Response> {
+  const stop = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true, signal: stop.signal });
+  });
+  try {
+    return await Promise.race([sent, aborted]);
+  } catch (error) {
+    sent.then((late) => late.body?.cancel()).catch(() => {/* refused or closed: nothing to close */});
+    throw error;
+  } finally {
+    stop.abort();
+  }
+}
+
+function isCapRefusal(error: unknown): boolean {
+  const { status, error: body } = error as { status?: number; error?: unknown };
+  return (status === 400 || status === 422) && isOutputCap(readErrorBody(body).text);
+}

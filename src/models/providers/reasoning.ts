@@ -1,0 +1,64 @@
+/** How an effort is said to each provider (core.md A.12); nothing is sent when none is set. */
+
+type Body = Record<string, unknown>;
+
+function isOff(effort: string): boolean {
+  return effort === "none" || effort === "false" || effort === "disabled";
+}
+
+/** Body fields for an effort; empty when it is unset or the route has no way to say it. */
+export function reasoningFields(provider: string, model: string, effort: string | undefined): Body {
+  const level = effort?.trim().toLowerCase();
+  if (!level) return {};
+  const write = provider.startsWith("custom") ? customFields : ROUTES[provider];
+  return write ? write(level, model.toLowerCase()) : {};
+}
+
+const ROUTES: Readonly<Record<string, (level: string, model: string) => Body>> = {
+  openrouter: routedFields,
+  nous: routedFields,
+  lmstudio: customFields,
+  "ollama-cloud": customFields,
+  "openai-api": openaiFields,
+  "azure-foundry": openaiFields,
+  deepseek: deepseekFields,
+  zai: toggledFields,
+  "kimi-coding": toggledFields,
+  "kimi-coding-cn": toggledFields,
+  gemini: (level) => ({ reasoning_effort: isOff(level) ? "none" : upTo("high", level) }),
+  xai: (level, model) =>
+    isOff(level) || !/mini/.test(model) ? {} : { reasoning_effort: upTo("high", level, "low") },
+};
+
+function routedFields(level: string): Body {
+  return { reasoning: isOff(level) ? { enabled: false } : { enabled: true, effort: upTo("xhigh", level) } };
+}
+
+function customFields(level: string): Body {
+  return isOff(level) ? { reasoning_effort: "none", think: false } : { reasoning_effort: level };
+}
+
+function openaiFields(level: string, model: string): Body {
+  if (!/gpt-5|codex|(^|\/)o[134]/.test(model)) return {};
+  if (isOff(level)) return { reasoning_effort: /gpt-5[.-][1-9]/.test(model) ? "none" : "minimal" };
+  return { reasoning_effort: upTo(/gpt-5[.-][2-9]/.test(model) ? "xhigh" : "high", level) };
+}
+
+function deepseekFields(level: string): Body {
+  if (isOff(level)) return { thinking: { type: "disabled" } };
+  const effort = LEVELS.indexOf(level) <= 2 ? "low" : LEVELS.indexOf(level) <= 4 ? "high" : "max";
+  return { thinking: { type: "enabled" }, reasoning_effort: effort };
+}
+
+function toggledFields(level: string): Body {
+  return { thinking: { type: isOff(level) ? "disabled" : "enabled" } };
+}
+
+const LEVELS = ["none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"];
+
+/** The level, or the nearest one that the provider has. */
+function upTo(highest: string, level: string, lowest = "minimal"): string {
+  const at = LEVELS.indexOf(level);
+  if (at === -1) return level;
+  return LEVELS[Math.min(LEVELS.indexOf(highest), Math.max(LEVELS.indexOf(lowest), at))]!;
+}

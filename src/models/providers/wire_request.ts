@@ -1,0 +1,163 @@
+/**
+ * A request in the Chat Completions wire (core.md A.1): roles, tool-call ids, images, echoes of thought. Builds new
+ * objects and changes none of what it is given; nothing internal goes out.
+ */
+import type {
+  AssistantMessage,
+  Content,
+  Message,
+  ModelRequest,
+  ResolvedModel,
+  ToolMessage,
+  ToolSpec,
+} from "@/core/mod.ts";
+import { hostOf, isHostOf } from "../endpoints.ts";
+import { reasoningFields } from "./reasoning.ts";
+
+export type WireMessage = Record<string, unknown>;
+
+/** Output cap for endpoints of the user's own, whose default may be tiny (core.md F.7). */
+const CUSTOM_MAX_TOKENS = 65_536;
+
+export interface WireOptions {
+  readonly stream: boolean;
+  /** False: our own cap was refused before, so none is sent. */
+  readonly ownCap: boolean;
+  readonly extraBody: Readonly<Record<string, unknown>>;
+}
+
+/** The request body. */
+export function buildBody(
+  request: ModelRequest,
+  model: ResolvedModel,
+  options: WireOptions,
+): Record<string, unknown> {
+  const body: Record<string, unknown> = {
+    model: model.model,
+    messages: wireMessages(request, model),
+    ...(request.tools.length > 0 ? { tools: request.tools.map(wireTool) } : {}),
+    ...maxTokens(request, model, options),
+    ...reasoningFields(model.provider, model.model, request.reasoningEffort),
+    ...options.extraBody,
+  };
+  if (options.stream) {
+    body["stream"] = true;
+    body["stream_options"] = { include_usage: true };
+  }
+  return body;
+}
+
+/** True when `buildBody` put in a cap that nobody asked for. */
+export function hasOwnCap(request: ModelRequest, model: ResolvedModel): boolean {
+  return request.maxTokens === undefined && model.provider.startsWith("custom");
+}
+
+function maxTokens(
+  request: ModelRequest,
+  model: ResolvedModel,
+  options: WireOptions,
+): Record<string, number> {
+  const isOpenAi = isHostOf(hostOf(model.baseUrl), "openai.com");
+  const key = isOpenAi ? "max_completion_tokens" : "max_tokens";
+  if (request.maxTokens !== undefined) return { [key]: request.maxTokens };
+  if (!options.ownCap || !hasOwnCap(request, model)) return {};
+  const half = Math.floor((model.contextWindow ?? CUSTOM_MAX_TOKENS * 2) / 2);
+  return { [key]: Math.min(CUSTOM_MAX_TOKENS, half) };
+}
+
+function wireTool({ name, description, parameters }: ToolSpec): Record<string, unknown> {
+  return { type: "function", function: { name, description, parameters } };
+}
+
+export function wireMessages(request: ModelRequest, model: ResolvedModel): WireMessage[] {
+  const out: WireMessage[] = [];
+  if (request.system !== "") out.push({ role: systemRole(model.model), content: request.system });
+  const echoes = wantsEcho(model);
+  const sendsDetails = model.provider === "openrouter" || model.provider === "nous";
+  let ids = new Map<string, string>();
+  for (const message of request.messages) {
+    if (message.role === "assistant") {
+      ids = wireIds(message);
+      out.push(wireAssistant(message, ids, echoes, sendsDetails));
+    } else if (message.role === "tool") out.push(wireResult(message, ids));
+    else out.push({ role: "user", content: wireContent(message.content) });
+  }
+  return out;
+}
+
+/** The newer OpenAI models take instructions under another name. */
+function systemRole(model: string): string {
+  return /gpt-5|codex/.test(model.toLowerCase()) ? "developer" : "system";
+}
+
+/** Thinking modes that refuse a history without their own words. */
+function wantsEcho(model: ResolvedModel): boolean {
+  const id = model.model.toLowerCase();
+  return /deepseek|kimi|mimo/.test(id) || /^(deepseek|kimi-coding|xiaomi)/.test(model.provider);
+}
+
+/** Our id → the id on the wire: the provider's own where it is unique in the message (FC-27). */
+function wireIds(message: AssistantMessage): Map<string, string> {
+  const calls = message.toolCalls ?? [];
+  const given = calls.map((call) => call.providerId ?? call.id);
+  return new Map(calls.map((call, at) => {
+    const isUnique = given.filter((id) => id === given[at]).length === 1;
+    return [call.id, isUnique ? given[at]! : call.id];
+  }));
+}
+
+function wireAssistant(
+  message: AssistantMessage,
+  ids: ReadonlyMap<string, string>,
+  echoes: boolean,
+  sendsDetails: boolean,
+): WireMessage {
+  const wire: WireMessage = { role: "assistant", content: message.content };
+  const calls = message.toolCalls ?? [];
+  if (calls.length > 0) {
+    wire["tool_calls"] = calls.map((call) => ({
+      id: ids.get(call.id),
+      type: "function",
+      function: { name: call.name, arguments: call.arguments },
+    }));
+    if (wire["content"] === "") wire["content"] = null;
+    if (echoes) wire["reasoning_content"] = message.reasoningContent || message.reasoning || " ";
+  } else wire["content"] ??= "";
+  if (sendsDetails && message.reasoningDetails?.length) wire["reasoning_details"] = message.reasoningDetails;
+  return wire;
+}
+
+function wireResult(message: ToolMessage, ids: ReadonlyMap<string, string>): WireMessage {
+  return {
+    role: "tool",
+    tool_call_id: ids.get(message.toolCallId) ?? message.toolCallId,
+    content: wireContent(message.content),
+  };
+}
+
+function wireContent(content: Content): unknown {
+  if (typeof content === "string") return content;
+  return content.map((part) =>
+    part.type === "text"
+      ? { type: "text", text: part.text }
+      : { type: "image_url", image_url: { ...part.image_url } }
+  );
+}
+
+/** Rough size for choosing time limits. */
+export function estimateTokens(request: ModelRequest): number {
+  let characters = request.system.length;
+  for (const message of request.messages) characters += sizeOf(message);
+  return Math.ceil(characters / 4);
+}
+
+function sizeOf(message: Message): number {
+  const { content } = message;
+  const text = content === null
+    ? 0
+    : typeof content === "string"
+    ? content.length
+    : content.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 6_000), 0);
+  if (message.role !== "assistant") return text;
+  return (message.toolCalls ?? []).reduce((sum, call) => sum + call.arguments.length, text);
+}

@@ -1,0 +1,144 @@
+/** Where a call goes: a provider by name, or the one that is found when nobody names any (core.md F.1, F.2). */
+import { HermesError, type Settings } from "@/core/mod.ts";
+import { findKey } from "./credentials.ts";
+import { hostOf, normaliseBaseUrl } from "./endpoints.ts";
+import { isUsableKey } from "./keys.ts";
+import {
+  CUSTOM_ALIASES,
+  findProvider,
+  LOCAL_DEFAULTS,
+  type ProviderRow,
+  PROVIDERS,
+} from "./provider_table.ts";
+import { type ResolveContext, SETUP_ADVICE, type Target, type Wanted } from "./resolve_types.ts";
+import { findUserProvider, overrideOf, type UserProvider, userProviders } from "./user_providers.ts";
+
+function rowTarget(
+  row: ProviderRow,
+  context: ResolveContext,
+  baseUrl: string | null,
+  isAuto: boolean,
+): Target {
+  const { env, settings } = context;
+  const entry = overrideOf(settings, row.id);
+  const fromEnv = row.urlEnv.map((name) => env(name)).find((url) => url !== undefined);
+  const configured = isConfiguredRow(row, settings) ? settings.model.base_url : "";
+  const url = normaliseBaseUrl(baseUrl ?? (configured || fromEnv || row.baseUrl));
+  if (url === null) {
+    const names = row.urlEnv.join(" or ");
+    throw new HermesError(
+      "invalid_provider",
+      `Provider "${row.id}" has no usable base URL: set ${names || "model.base_url"}`,
+      { provider: row.id },
+    );
+  }
+  return { provider: row.id, label: row.label, baseUrl: url, row, user: null, entry, isAuto };
+}
+
+function isConfiguredRow(row: ProviderRow, settings: Settings): boolean {
+  return settings.model.base_url !== "" && findProvider(settings.model.provider)?.id === row.id;
+}
+
+function userTarget(user: UserProvider, baseUrl: string | null): Target {
+  const { slug, label, entry } = user;
+  return { provider: slug, label, baseUrl: baseUrl ?? user.baseUrl, row: null, user, entry, isAuto: false };
+}
+
+function customTarget(baseUrl: string): Target {
+  const label = `Custom endpoint (${hostOf(baseUrl)})`;
+  return { provider: "custom", label, baseUrl, row: null, user: null, entry: null, isAuto: false };
+}
+
+export function namedTarget(name: string, wanted: Wanted, context: ResolveContext): Target {
+  const { settings, env } = context;
+  const id = name.trim().toLowerCase();
+  const user = id === "custom" ? null : findUserProvider(settings, id);
+  if (user && (id.startsWith("custom:") || !findProvider(id))) return userTarget(user, wanted.baseUrl);
+  if (CUSTOM_ALIASES.includes(id)) {
+    const url = wanted.baseUrl ?? normaliseBaseUrl(settings.model.base_url) ??
+      normaliseBaseUrl(env("CUSTOM_BASE_URL") ?? "") ?? LOCAL_DEFAULTS[id] ?? null;
+    if (url) return customTarget(url);
+    throw new HermesError(
+      "invalid_provider",
+      `Provider "${name}" needs an address: set model.base_url in the config, or CUSTOM_BASE_URL`,
+      { provider: name },
+    );
+  }
+  if (id === "openai") return rowTarget(openaiRow(context), context, wanted.baseUrl, false);
+  const row = findProvider(id);
+  if (row) return rowTarget(row, context, wanted.baseUrl, false);
+  throw new HermesError(
+    "invalid_provider",
+    `Unknown provider "${name.slice(0, 100)}": use one of ${providerNames(settings).join(", ")}`,
+    { provider: name },
+  );
+}
+
+function openaiRow({ env }: ResolveContext): ProviderRow {
+  const hasOwn = isUsableKey(env("OPENAI_API_KEY"));
+  return findProvider(!hasOwn && isUsableKey(env("OPENROUTER_API_KEY")) ? "openrouter" : "openai-api")!;
+}
+
+/** Every name `--provider` takes. */
+export function providerNames(settings: Settings): string[] {
+  const own = userProviders(settings).map((p) => p.slug);
+  return [
+    ...PROVIDERS.filter((p) => p.flavour !== "unsupported").map((p) => p.id),
+    "custom",
+    "builtin",
+    ...own,
+  ];
+}
+
+export function automaticTarget(wanted: Wanted, context: ResolveContext): Target {
+  const { settings, env } = context;
+  const url = wanted.baseUrl ?? normaliseBaseUrl(settings.model.base_url) ??
+    normaliseBaseUrl(env("CUSTOM_BASE_URL") ?? "");
+  if (url) {
+    const row = rowOfHost(url);
+    return row ? rowTarget(row, context, url, false) : customTarget(url);
+  }
+  if (isUsableKey(settings.model.api_key)) return rowTarget(findProvider("openrouter")!, context, null, true);
+  const row = vendorRow(wanted.model, context) ?? firstRowWithKey(context);
+  if (row) return rowTarget(row, context, null, true);
+  const own = userProviders(settings)[0];
+  if (own) return userTarget(own, null);
+  throw new HermesError("no_provider_configured", `No model provider is configured. ${SETUP_ADVICE}`);
+}
+
+function rowOfHost(url: string): ProviderRow | null {
+  const host = hostOf(url);
+  return PROVIDERS.find((p) =>
+    p.flavour !== "unsupported" && !p.keyOptional && p.baseUrl !== "" && hostOf(p.baseUrl) === host
+  ) ?? null;
+}
+
+/** `anthropic/claude-…` goes to Anthropic when its key is there and no aggregator's is. */
+function vendorRow(model: string, context: ResolveContext): ProviderRow | null {
+  const slash = model.indexOf("/");
+  if (slash <= 0 || isUsableKey(context.env("OPENROUTER_API_KEY"))) return null;
+  const vendor = model.slice(0, slash).toLowerCase();
+  const row = vendor === "openai" ? findProvider("openai-api") : findProvider(vendor);
+  return row && row.flavour !== "unsupported" && rowRuntime(row, context) ? row : null;
+}
+
+function firstRowWithKey(context: ResolveContext): ProviderRow | null {
+  const first = ["openrouter", "openai-api"].map((id) => findProvider(id)!);
+  const candidates = [...first, ...PROVIDERS.filter((p) => !p.notAutomatic && p.flavour !== "unsupported")];
+  return candidates.find((row) => rowRuntime(row, context) !== null) ?? null;
+}
+
+/** Where and with which key a row would be called; `null` when it has no key or no address. */
+export function rowRuntime(
+  row: ProviderRow,
+  context: ResolveContext,
+): { key: string; baseUrl: string } | null {
+  try {
+    const target = rowTarget(row, context, null, false);
+    const found = findKey(target, context);
+    return found && { key: found.key, baseUrl: target.baseUrl };
+  } catch (error) {
+    if (error instanceof HermesError) return null;
+    throw error;
+  }
+}

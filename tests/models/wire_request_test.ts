@@ -1,0 +1,162 @@
+import type { Message, ResolvedModel } from "@/core/mod.ts";
+import { reasoningFields } from "@/models/providers/reasoning.ts";
+import { buildBody, wireMessages } from "@/models/providers/wire_request.ts";
+import { normaliseUsage } from "@/models/providers/usage.ts";
+import { assertEquals } from "../support/assert.ts";
+import { requestOf } from "./helpers.ts";
+
+const MODEL: ResolvedModel = {
+  provider: "openrouter",
+  model: "a/b",
+  baseUrl: "https://openrouter.ai/api/v1",
+  apiMode: "chat_completions",
+  label: "OpenRouter",
+  isDemo: false,
+  contextWindow: 100_000,
+  supportsVision: false,
+  reasoningEfforts: [],
+  source: "config",
+};
+
+function wire(messages: readonly Message[], model: Partial<ResolvedModel> = {}) {
+  return wireMessages(requestOf("", { messages, system: "S" }), { ...MODEL, ...model }).slice(1);
+}
+
+const CALLS: readonly Message[] = [
+  {
+    role: "assistant",
+    content: "",
+    toolCalls: [
+      { id: "c1", name: "x", arguments: "{}", providerId: "call_1" },
+      { id: "c2", name: "y", arguments: "{}", providerId: "call_1" },
+      { id: "c3", name: "z", arguments: "{}", providerId: "p3" },
+    ],
+    reasoning: "thought",
+    reasoningDetails: [{ type: "t" }],
+    finishReason: "tool_calls",
+    rowId: 7,
+  },
+  { role: "tool", toolCallId: "c2", toolName: "y", content: "two", effect: "unknown", rowId: 8 },
+  {
+    role: "tool",
+    toolCallId: "c3",
+    toolName: "z",
+    content: [{ type: "image_url", image_url: { url: "data:x" } }],
+  },
+];
+
+Deno.test("wireMessages() gives the provider its own ids back where they are unique, and maps the results alike", () => {
+  const call = (id: string, name: string) => ({ id, type: "function", function: { name, arguments: "{}" } });
+  assertEquals(wire(CALLS), [
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [call("c1", "x"), call("c2", "y"), call("p3", "z")],
+      reasoning_details: [{ type: "t" }],
+    },
+    { role: "tool", tool_call_id: "c2", content: "two" },
+    { role: "tool", tool_call_id: "p3", content: [{ type: "image_url", image_url: { url: "data:x" } }] },
+  ]);
+});
+
+Deno.test("wireMessages() sends nothing internal and details only where they are understood", () => {
+  const [first] = wire(CALLS, { provider: "custom" });
+  assertEquals(Object.keys(first!).sort(), ["content", "role", "tool_calls"]);
+});
+
+Deno.test("wireMessages() echoes thought for the families that demand it, a blank when there is none", () => {
+  const echo = (model: string, reasoning: object) =>
+    wire([{ ...CALLS[0]!, reasoning: undefined, ...reasoning } as unknown as Message], {
+      model,
+      provider: "custom",
+    })[0]!["reasoning_content"];
+  assertEquals(echo("kimi-k2", { reasoningContent: "echo", reasoning: "x" }), "echo");
+  assertEquals(echo("deepseek-reasoner", {}), " ");
+  assertEquals(echo("mimo-v2.5", { reasoning: "plain" }), "plain");
+  assertEquals(echo("gpt-4.1", { reasoningContent: "echo" }), undefined);
+  const plain = wire([{ role: "assistant", content: "hi", reasoningContent: "e" }], { model: "kimi-k2" });
+  assertEquals(plain, [{ role: "assistant", content: "hi" }]);
+});
+
+Deno.test("wireMessages() names the system role as the model wants it", () => {
+  const role = (model: string) => wireMessages(requestOf("x"), { ...MODEL, model })[0]!["role"];
+  assertEquals([role("openai/gpt-5.5"), role("codex-mini"), role("gpt-4.1")], [
+    "developer",
+    "developer",
+    "system",
+  ]);
+  assertEquals(wireMessages(requestOf("x", { system: "" }), MODEL)[0]!["role"], "user");
+});
+
+Deno.test("buildBody() caps the output by the window on endpoints of the user's own, and names the field right", () => {
+  const options = { stream: false, ownCap: true, extraBody: {} };
+  const cap = (model: Partial<ResolvedModel>, more = {}) => {
+    const { max_tokens, max_completion_tokens } = buildBody(
+      requestOf("x", more),
+      { ...MODEL, ...model },
+      options,
+    );
+    return [max_tokens, max_completion_tokens];
+  };
+  assertEquals(cap({}), [undefined, undefined]);
+  assertEquals(cap({ provider: "custom" }), [50_000, undefined]);
+  assertEquals(cap({ provider: "custom:box", contextWindow: null }), [65_536, undefined]);
+  assertEquals(cap({ provider: "custom" }, { maxTokens: 9 }), [9, undefined]);
+  assertEquals(cap({ provider: "openai-api", baseUrl: "https://api.openai.com/v1" }, { maxTokens: 9 }), [
+    undefined,
+    9,
+  ]);
+});
+
+Deno.test("reasoningFields() says an effort in each provider's way", () => {
+  assertEquals(reasoningFields("openrouter", "a/b", undefined), {});
+  assertEquals(reasoningFields("openrouter", "a/b", "high"), {
+    reasoning: { enabled: true, effort: "high" },
+  });
+  assertEquals(reasoningFields("openrouter", "a/b", "none"), { reasoning: { enabled: false } });
+  assertEquals(reasoningFields("custom:box", "q", "none"), { reasoning_effort: "none", think: false });
+  assertEquals(reasoningFields("custom", "q", "medium"), { reasoning_effort: "medium" });
+  assertEquals(reasoningFields("deepseek", "deepseek-chat", "ultra"), {
+    thinking: { type: "enabled" },
+    reasoning_effort: "max",
+  });
+  assertEquals(reasoningFields("openai-api", "gpt-5.5", "max"), { reasoning_effort: "xhigh" });
+  assertEquals(reasoningFields("openai-api", "gpt-4.1", "high"), {});
+  assertEquals(reasoningFields("fireworks", "x", "high"), {});
+});
+
+Deno.test("core 2: normaliseUsage() takes cached tokens out of the input", () => {
+  const usage = (raw: unknown) => {
+    const u = normaliseUsage(raw);
+    return u && [u.input, u.output, u.cacheRead, u.cacheWrite, u.reasoning];
+  };
+  assertEquals(
+    usage({
+      prompt_tokens: 100,
+      completion_tokens: 5,
+      prompt_tokens_details: { cached_tokens: 40 },
+      completion_tokens_details: { reasoning_tokens: 2 },
+    }),
+    [60, 5, 40, 0, 2],
+  );
+  assertEquals(usage({ prompt_tokens: 10, completion_tokens: 1, prompt_cache_hit_tokens: 4 }), [
+    6,
+    1,
+    4,
+    0,
+    0,
+  ]);
+  assertEquals(usage({ input_tokens: 10, output_tokens: 1, input_tokens_details: { cached_tokens: 99 } }), [
+    0,
+    1,
+    10,
+    0,
+    0,
+  ]);
+  assertEquals([usage(null), usage({}), usage({ prompt_tokens: "x" }), usage({ prompt_tokens: -1 })], [
+    null,
+    null,
+    null,
+    null,
+  ]);
+});
