@@ -1,58 +1,41 @@
 /**
- * The only place that wires the rooms together. Cheap on purpose: the store, the tools and the model libraries are
- * opened when they are first needed, so a door can answer its first message at once.
+ * With `base.ts` the only place that wires the rooms together. The store and the model libraries are opened when they
+ * are first needed.
  */
 import { createGuard } from "@/approvals/mod.ts";
 import { createCommands } from "@/commands/mod.ts";
-import { createConfig } from "@/config/mod.ts";
-import {
-  type CoreServices,
-  LiveSessions,
-  type ResolvedModel,
-  type SessionStore,
-  type Tool,
-  type ToolSpec,
-} from "@/core/mod.ts";
-import { createLogger } from "@/lib/log.ts";
-import { createRedactor } from "@/lib/redact.ts";
-import { createModels } from "@/models/mod.ts";
+import { type CoreServices, LiveSessions, type ResolvedModel, type Store } from "@/core/mod.ts";
+import type { Redact } from "@/lib/redact.ts";
+import { createMcp } from "@/mcp/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { openStore } from "@/store/mod.ts";
-import { createLocalFiles, createTools, forgetReads, processesOf, restoreTodos } from "@/tools/mod.ts";
-import type { Hermes, HermesOptions } from "./mod.ts";
+import {
+  createLocalFiles,
+  createTools,
+  forgetReads,
+  processesOf,
+  restoreTodos,
+  SkillRegistry,
+} from "@/tools/mod.ts";
+import { createBase } from "./base.ts";
+import type { Hermes, HermesBase, HermesOptions } from "./mod.ts";
 import { scrubEnvironment } from "./child_env.ts";
+import { createToolLists } from "./tool_lists.ts";
 import { VERSION } from "./version.ts";
 
 /** Builds the program for one surface; throws nothing: what is missing shows when it is used. */
 export function buildHermes(platform: Platform, options: HermesOptions): Hermes {
-  const config = createConfig({ platform });
-  const redactor = createRedactor({
-    knownSecrets: () => config.knownSecrets(),
-    enabled: config.settings().security.redact_secrets,
-  });
-  const log = createLogger({
-    write: (line) => platform.stderr(line),
-    redact: (text) => redactor(text, "full"),
-    level: config.settings().logging.level,
-    name: "hermes",
-    now: () => platform.clock.now(),
-  });
-  const models = createModels({
-    platform,
-    config,
-    log,
-    redact: (text) => redactor(text, "full"),
-    flags: {
-      ...(options.model === undefined ? {} : { model: options.model }),
-      ...(options.provider === undefined ? {} : { provider: options.provider }),
-      ...(options.demo === undefined ? {} : { demo: options.demo }),
-    },
-  });
-  const guard = createGuard({ platform, config, redact: redactor, log });
-  const tools = createTools({ secretEnvNames: () => models.secretEnvNames() });
+  return completeHermes(createBase(platform, options), options);
+}
 
-  let opened: SessionStore | null = null;
-  function store(): SessionStore {
+/** The whole record on a base that is there already. */
+export function completeHermes(base: HermesBase, options: HermesOptions): Hermes {
+  const { platform, config, log, models } = base;
+  const redactor: Redact = (text, mode) => base.redact(text, mode);
+  const guard = createGuard({ platform, config, redact: redactor, log });
+
+  let opened: Store | null = null;
+  function store(): Store {
     if (!opened) {
       platform.files.mkdirSync(config.home, { mode: 0o700 });
       opened = openStore(options.storePath ?? `${config.home}/hermes.db`, { platform, log });
@@ -60,7 +43,26 @@ export function buildHermes(platform: Platform, options: HermesOptions): Hermes 
     return opened;
   }
 
-  const specs = toolSpecs(tools);
+  const childEnv = () => scrubEnvironment(platform.env(), models.secretEnvNames(), config.settings());
+  const skills = new SkillRegistry({
+    platform,
+    home: config.home,
+    log,
+    env: (name) => config.env(name),
+    childEnv,
+  });
+  const tools = createTools({ secretEnvNames: () => models.secretEnvNames(), skills, sessions: store });
+  const lists = createToolLists(tools, { config, log });
+  const mcp = createMcp({
+    platform,
+    config,
+    log,
+    redact: (text) => redactor(text, "full"),
+    version: VERSION,
+    surface: options.surface,
+    childEnv,
+  });
+
   const services: CoreServices = {
     platform,
     log,
@@ -69,10 +71,11 @@ export function buildHermes(platform: Platform, options: HermesOptions): Hermes 
     home: config.home,
     settings: () => config.settings(),
     store,
-    tools: (surface) => surface === "api_server" ? withoutClarify(tools) : tools,
-    toolSpecs: (surface) =>
-      surface === "api_server" ? specs.filter((spec) => spec.name !== "clarify") : specs,
-    childEnv: () => scrubEnvironment(platform.env(), models.secretEnvNames(), config.settings()),
+    tools: (surface) => lists.of(surface).tools,
+    toolSpecs: (surface) => lists.of(surface).specs,
+    childEnv,
+    external: mcp,
+    skills,
     restored: (scope, history) => restoreTodos(scope, history),
     forgotten: (scope) => forgetReads(scope),
     yolo: options.yolo ?? isTrue(config.env("HERMES_YOLO_MODE")),
@@ -87,35 +90,21 @@ export function buildHermes(platform: Platform, options: HermesOptions): Hermes 
 
   const sessions = new LiveSessions(services, createLocalFiles(platform));
   return {
-    version: VERSION,
-    platform,
-    home: config.home,
-    log,
-    config,
-    models,
+    ...base,
     sessions,
     tools,
     guard,
-    childEnv: services.childEnv,
+    mcp,
+    childEnv,
     stopProcesses: (session) => processesOf(session.scope, platform).killAll("process.stop"),
     commands: createCommands({ version: VERSION, models, config, tools }),
-    settings: () => config.settings(),
     store,
-    redact: (text, mode = "full") => redactor(text, mode),
     shutdown: async (reason, limits) => {
-      await sessions.closeAll(reason, limits ?? {});
+      await Promise.all([sessions.closeAll(reason, limits ?? {}), mcp.close()]);
       opened?.close();
       opened = null;
     },
   };
-}
-
-function withoutClarify(tools: readonly Tool[]): readonly Tool[] {
-  return tools.filter((tool) => tool.name !== "clarify");
-}
-
-function toolSpecs(tools: readonly Tool[]): readonly ToolSpec[] {
-  return tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
 }
 
 function isTrue(value: string | undefined): boolean {

@@ -7,17 +7,19 @@ import type {
   ConfigService,
   Guard,
   Logger,
+  McpServerStatus,
   Models,
   RedactMode,
   Session,
   Sessions,
-  SessionStore,
   Settings,
+  Store,
   Tool,
 } from "@/core/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
 
-export interface Hermes {
+/** What can be had at once: settings, credentials, log. Enough for the first answer of a door. */
+export interface HermesBase {
   /** Our own semver, from `deno.json`. */
   readonly version: string;
   readonly platform: Platform;
@@ -26,21 +28,41 @@ export interface Hermes {
   readonly log: Logger;
   readonly config: ConfigService;
   readonly models: Models;
+  settings(): Settings;
+  redact(text: string, mode?: RedactMode): string;
+}
+
+/** The base and the way to the rest, which is loaded while the client reads the first answer. */
+export interface HermesStart extends HermesBase {
+  /** Loads the core, the store and the tools; later calls get the same record. */
+  load(): Promise<Hermes>;
+}
+
+export interface Hermes extends HermesBase {
   readonly sessions: Sessions;
   readonly commands: Commands;
   readonly tools: readonly Tool[];
   /** For what a door runs on the user's word (`shell.exec`); turns are guarded by the core. */
   readonly guard: Guard;
+  /** MCP servers of the configuration; a session's own hang on the session. */
+  readonly mcp: McpControl;
   /** Environment of such children: keys of providers and services are taken out (core.md C.12). */
   childEnv(): Record<string, string>;
   /** Ends the background processes of a session; how many ran. */
   stopProcesses(session: Session): Promise<number>;
-  settings(): Settings;
   /** Opened at first use. Throws `store_newer`, `store_failed`. */
-  store(): SessionStore;
-  redact(text: string, mode?: RedactMode): string;
+  store(): Store;
   /** Cancels turns, ends processes, closes the store; at most `deadlineMs` (default 2000). */
   shutdown(reason: string, options?: { deadlineMs?: number }): Promise<void>;
+}
+
+/** The configured MCP servers as a whole (core.md G.4). */
+export interface McpControl {
+  /** Starts those of a surface now instead of with its first session. */
+  start(surface: string): Promise<void>;
+  status(): Promise<readonly McpServerStatus[]>;
+  /** Ends all connections, also of sessions, reads the configuration again and starts anew; at most about 6 s. */
+  reload(): Promise<void>;
 }
 
 /** Choices of the command line that outrank everything (core.md D2). */

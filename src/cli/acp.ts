@@ -1,10 +1,14 @@
 /**
- * `hermes acp`: reads its options and serves, or does the one thing an option asks for (acp.md C1). Without
- * options nothing but the door and the core is loaded. Wrong usage leaves stdout empty and exits 2.
+ * `hermes acp`: reads its options and serves, or does the one thing an option asks for (acp.md C1). Wrong usage
+ * leaves stdout empty and exits 2. Imported at once is what the `initialize` answer needs, in one go; the rest of
+ * the program is loaded after that answer.
  */
 import type { HermesOptions } from "@/app/mod.ts";
+import { VERSION } from "@/app/version.ts";
+import { createConfig } from "@/config/mod.ts";
+import { createModels } from "@/models/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
-import { openStdio, serveAcp } from "@/protocols/acp/mod.ts";
+import { type Foundation, openStdio, serveAcp } from "@/protocols/acp/mod.ts";
 
 export async function run(args: readonly string[], platform: Platform): Promise<number> {
   if (args.length === 0) return await serve({ surface: "acp" }, platform);
@@ -32,16 +36,34 @@ export async function run(args: readonly string[], platform: Platform): Promise<
 }
 
 async function serve(options: HermesOptions, platform: Platform): Promise<number> {
-  const { buildHermes } = await import("@/app/build.ts");
-  const hermes = buildHermes(platform, options);
-  return await serveAcp(hermes, openStdio((line) => hermes.log.error(`acp: ${line}`)));
+  const report = (line: string) => platform.stderr(line);
+  return await serveAcp({
+    foundation: () => layFoundation(options, platform),
+    load: async () => (await import("@/app/build.ts")).buildHermes(platform, options),
+    report,
+  }, openStdio((line) => report(`hermes acp: ${line}`)));
+}
+
+/** What the handshake needs and no more: configuration and model choice. Nothing is said or called through it. */
+function layFoundation(options: HermesOptions, platform: Platform): Foundation {
+  const config = createConfig({ platform });
+  const silent = () => {};
+  const models = createModels({
+    platform,
+    config,
+    log: { debug: silent, info: silent, warn: silent, error: silent },
+    redact: () => "",
+    flags: {
+      ...(options.model === undefined ? {} : { model: options.model }),
+      ...(options.provider === undefined ? {} : { provider: options.provider }),
+      ...(options.demo === undefined ? {} : { demo: options.demo }),
+    },
+  });
+  return { version: VERSION, platform, config, models };
 }
 
 async function printVersion(platform: Platform): Promise<number> {
-  const [{ withTerminal }, { VERSION }] = await Promise.all([
-    import("./terminal.ts"),
-    import("@/app/version.ts"),
-  ]);
+  const { withTerminal } = await import("./terminal.ts");
   return await withTerminal(platform, (terminal) => {
     terminal.line(VERSION);
     return Promise.resolve(0);

@@ -26,6 +26,11 @@ export function parseArguments(text: string): ParsedArguments {
   }
 }
 
+/** The text as it goes into the history: what is no JSON object would be refused by strict providers ever after. */
+export function storableArguments(text: string): string {
+  return text.trim() !== "" && parseArguments(text).type === "ok" ? text : "{}";
+}
+
 function wants(schema: JsonSchema, type: string): boolean {
   if (Array.isArray(schema.type) ? schema.type.includes(type) : schema.type === type) return true;
   return schema.anyOf?.some((option) => wants(option, type)) ?? false;

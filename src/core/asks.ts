@@ -53,7 +53,9 @@ export type AskAnswer =
   /** Text of clarify, sudo, secret; empty = skipped or declined. */
   | { readonly type: "text"; readonly text: string }
   /** The human ended the whole turn with this question (ACP `cancelled`). */
-  | { readonly type: "cancel" };
+  | { readonly type: "cancel" }
+  /** The host cannot show the question to anybody: as if nobody could be asked. */
+  | { readonly type: "unshown" };
 
 export type AskOutcome =
   | { readonly type: "answered"; readonly answer: AskAnswer }
@@ -65,17 +67,25 @@ export type AskOutcome =
 
 export type AnswerResult = "accepted" | "unknown" | "not_offered";
 
+/** What a timer can hold; a longer one would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 interface Open {
   readonly ask: Ask;
   settle(outcome: AskOutcome): void;
 }
 
 function isOffered(payload: AskPayload, answer: AskAnswer): boolean {
-  if (answer.type === "cancel") return true;
+  if (answer.type === "cancel" || answer.type === "unshown") return true;
   if (payload.kind === "approval" || payload.kind === "edit") {
     return answer.type === "choice" && payload.choices.includes(answer.choice);
   }
   return answer.type === "text";
+}
+
+function outcomeOf(answer: AskAnswer): AskOutcome {
+  if (answer.type === "cancel") return { type: "cancelled" };
+  return answer.type === "unshown" ? { type: "unattended" } : { type: "answered", answer };
 }
 
 export class AskBroker {
@@ -95,7 +105,7 @@ export class AskBroker {
     const entry = this.#open.get(id);
     if (!entry) return "unknown";
     if (!isOffered(entry.ask.payload, answer)) return "not_offered";
-    entry.settle(answer.type === "cancel" ? { type: "cancelled" } : { type: "answered", answer });
+    entry.settle(outcomeOf(answer));
     return "accepted";
   }
 
@@ -111,7 +121,7 @@ export class AskBroker {
         resolve(outcome);
       };
       const onAbort = () => settle({ type: "cancelled" });
-      const timer = setTimeout(() => settle({ type: "timeout" }), ask.timeoutMs);
+      const timer = setTimeout(() => settle({ type: "timeout" }), Math.min(ask.timeoutMs, LONGEST_TIMER_MS));
       signal.addEventListener("abort", onAbort, { once: true });
       this.#open.set(ask.id, { ask, settle });
       announce();

@@ -8,11 +8,51 @@ export type Surface = "acp" | "gateway" | "cli";
 
 /** What a slash command answers; each door shows it in its own way. */
 export type CommandResult =
-  | { readonly type: "text"; readonly text: string; readonly isError?: boolean }
+  | {
+    readonly type: "text";
+    readonly text: string;
+    readonly isError?: boolean;
+    /** A session the command has opened beside the present one; the host may switch to it. */
+    readonly opened?: OpenedSession;
+  }
   /** To be submitted as the user's next prompt. */
   | { readonly type: "send"; readonly message: string; readonly notice?: string }
   /** To be put into the composer. */
   | { readonly type: "prefill"; readonly message: string; readonly notice?: string };
+
+export interface OpenedSession {
+  /** As the surface addresses live sessions. */
+  readonly sessionId: string;
+  readonly storedId: string;
+  readonly title: string | null;
+}
+
+export interface StoredSession {
+  readonly id: string;
+  readonly title: string | null;
+  readonly preview: string;
+  readonly lastActivityAt: number;
+}
+
+/** What a surface can do around the session a command was typed in. Every call throws like `Commands.run`. */
+export interface CommandHost {
+  create(title: string): Promise<OpenedSession>;
+  branch(title: string): Promise<OpenedSession>;
+  /** By stored id or exact title. */
+  resume(name: string): Promise<OpenedSession>;
+  /** The latest first, at most `limit`. */
+  stored(limit: number): readonly StoredSession[];
+  /** Summarises now and shows it; the text for the user. */
+  compress(focus: string): Promise<string>;
+  /** Starts a detached agent; its id. */
+  background(prompt: string): Promise<string>;
+  /** Writes the conversation to a file; its path. */
+  save(): Promise<string>;
+  /** Ends the background processes of the session; how many ran. */
+  stopProcesses(): Promise<number>;
+  /** Changes a setting as the surface's own setting call does; the value in force. */
+  setting(key: string, value: string): Promise<string>;
+}
 
 export interface CommandInfo {
   readonly name: string;
@@ -35,6 +75,6 @@ export interface Commands {
   run(
     name: string,
     args: string,
-    context: { session: Session; surface: Surface; signal?: AbortSignal },
+    context: { session: Session; surface: Surface; signal?: AbortSignal; host?: CommandHost },
   ): Promise<CommandResult>;
 }

@@ -43,10 +43,17 @@ export function planCompression(
     start--;
   }
   if (start <= 1) start = Math.max(1, messages.length - least);
-  start = Math.min(start, lastIndex(messages, isUserTurn));
   while (start > 0 && messages[start]!.role === "tool") start--;
-  if (start < 1) return null;
-  return { middle: messages.slice(0, start), tail: messages.slice(start) };
+  return cutAt(messages, start);
+}
+
+/** The last message of the user stays whole, also when its own turn is what has become too long. */
+function cutAt(messages: readonly Message[], start: number): CompressionPlan | null {
+  const asked = lastIndex(messages, isUserTurn);
+  const middle = messages.slice(0, start);
+  if (asked >= start) return middle.length === 0 ? null : { middle, tail: messages.slice(start) };
+  if (middle.length < 2) return null;
+  return { middle, tail: [messages[asked]!, ...messages.slice(start)] };
 }
 
 function lastIndex(messages: readonly Message[], test: (m: Message) => boolean): number {
@@ -80,7 +87,12 @@ function bounded(lines: readonly string[], window: number | null): string {
 export async function summarise(
   plan: CompressionPlan,
   client: ModelClient,
-  options: { signal: AbortSignal; focus: string | null; sessionId: string },
+  options: {
+    signal: AbortSignal;
+    focus: string | null;
+    sessionId: string;
+    redact(text: string): string;
+  },
 ): Promise<Message[] | null> {
   const transcript = bounded(plan.middle.map(outline), client.info.contextWindow);
   const focus = options.focus ? `\nGive room to this topic: ${options.focus}` : "";
@@ -101,13 +113,9 @@ export async function summarise(
   if (!done || !summary.trim()) return null;
   const head: Message = {
     role: "user",
-    content: `${PREFIX}\n\n${summary.trim()}\n\n${SUFFIX}`,
+    content: `${PREFIX}\n\n${options.redact(summary.trim())}\n\n${SUFFIX}`,
     displayKind: "compaction_summary",
   };
-  return [head, ...plan.tail.map(withoutRow)];
-}
-
-function withoutRow(message: Message): Message {
-  const { rowId: _, ...rest } = message;
-  return rest as Message;
+  // By their row ids the store knows the carried-on messages again, so that the transcript shows each once.
+  return [head, ...plan.tail];
 }

@@ -2,7 +2,15 @@
 export { assertNever } from "@/lib/assert_never.ts";
 export type { AnswerResult, ApprovalChoice, Ask, AskAnswer, AskOutcome, AskPayload } from "./asks.ts";
 export { AskBroker } from "./asks.ts";
-export type { CommandInfo, CommandResult, Commands, Surface } from "./command_api.ts";
+export type {
+  CommandHost,
+  CommandInfo,
+  CommandResult,
+  Commands,
+  OpenedSession,
+  StoredSession,
+  Surface,
+} from "./command_api.ts";
 export type { HermesErrorCode, ModelFailure, ModelFailureKind } from "./errors.ts";
 export { HermesError } from "./errors.ts";
 export type {
@@ -14,6 +22,13 @@ export type {
   TurnOutcome,
   TurnResult,
 } from "./events.ts";
+export type {
+  ExternalTools,
+  McpServerEntry,
+  McpServerStatus,
+  SessionTools,
+  ToolHost,
+} from "./external_tools.ts";
 export type { EventReader } from "./hub.ts";
 export type { ProvenanceQuery, SessionProvenance } from "./lineage.ts";
 export { buildProvenance } from "./lineage.ts";
@@ -51,6 +66,13 @@ export type {
   RawToolCall,
   RedactMode,
   ResolvedModel,
+  ResponseRow,
+  ResponseStore,
+  RunEventRow,
+  RunKey,
+  RunQuery,
+  RunRow,
+  RunStore,
   SearchHit,
   SessionConfig,
   SessionPatch,
@@ -59,6 +81,10 @@ export type {
   SessionScope,
   SessionStore,
   SessionSummary,
+  SkillQuery,
+  Skills,
+  SkillSummary,
+  Store,
   SwitchResult,
   Tool,
   ToolContext,
@@ -83,5 +109,18 @@ export type {
 } from "./session_api.ts";
 export type { CoreServices } from "./services.ts";
 export { LiveSessions } from "./sessions.ts";
+export type { Undone } from "./undo.ts";
+export { undoTurns } from "./undo.ts";
 export { NOBODY_TO_ASK } from "./session_api.ts";
+export type { MemoryTarget } from "./prompt_memory.ts";
+export {
+  ENTRY_SEPARATOR,
+  isMemoryEnabled,
+  memoryLimit,
+  memoryPath,
+  memoryUsage,
+  parseEntries,
+} from "./prompt_memory.ts";
+export { isCodingFocus } from "./prompt_coding.ts";
+export { isPersonality, personalityNames } from "./prompt_personality.ts";
 export type { ModelFacts, ProviderEntry, Settings } from "./settings.ts";

@@ -31,7 +31,10 @@ export interface ModelAnswer {
 export interface ModelCallContext {
   readonly platform: Platform;
   readonly signal: AbortSignal;
-  readonly maxAttempts: number;
+  /** Requests that may be sent in all, told by what went wrong. */
+  maxAttempts(failure: ModelFailure): number;
+  /** Text of an earlier call that is repeated: what comes again is not shown again. */
+  readonly alreadyShown: string;
   publish(body: CoreEventBody): void;
   /** A promise while readers are full. */
   backpressure(): Promise<void> | null;
@@ -101,7 +104,7 @@ export async function callModel(
   const start = context.platform.clock.monotonic();
   let shown = "";
   for (let n = 1;; n++) {
-    const attempt = new Attempt(context, shown);
+    const attempt = new Attempt(context, shown || context.alreadyShown);
     const base = () => ({
       text: attempt.text,
       reasoning: attempt.reasoning,
@@ -118,16 +121,15 @@ export async function callModel(
     if (end.type === "done") return { ...base(), ...end, type: "done" };
     if (attempt.text.length > shown.length) shown = attempt.text;
     const keepText = shown !== "" && !end.toolInFlight;
-    if (keepText || !end.failure.retryable || n >= context.maxAttempts) {
+    const most = context.maxAttempts(end.failure);
+    if (keepText || !end.failure.retryable || n >= most) {
       return { ...base(), type: "failed", text: shown, failure: end.failure };
     }
     const wait = retryDelay(end.failure, n, context.platform.random());
     context.publish({
       type: "status",
       kind: "retry",
-      text: `${end.failure.message} — trying again in ${(wait / 1000).toFixed(1)} s (${n}/${
-        context.maxAttempts - 1
-      })`,
+      text: `${end.failure.message} — trying again in ${(wait / 1000).toFixed(1)} s (${n}/${most - 1})`,
     });
     try {
       await context.platform.clock.delay(wait, { signal: context.signal });

@@ -273,6 +273,33 @@ export interface Tool {
   execute(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<ToolOutcome>;
 }
 
+// ── Skills ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface SkillSummary {
+  readonly name: string;
+  readonly description: string;
+  /** Folder it is kept in, `/` between levels; empty at the top. */
+  readonly category: string;
+}
+
+export interface SkillQuery {
+  readonly settings: Settings;
+  /** Given: skills whose wishes these tools do not meet are left out, and stand-ins for tools that are there. */
+  readonly tools?: readonly Pick<Tool, "name" | "toolset">[];
+}
+
+/** The skills of the data home and of `skills.external_dirs` (core.md B.11); one object for prompt, tools, commands. */
+export interface Skills {
+  /** Enabled ones that fit this machine, by category then name; several of one name are all there. Never throws. */
+  list(query: SkillQuery): Promise<readonly SkillSummary[]>;
+  /** What `/<name> args` sends as the user's message; `null` when no single skill has that name. */
+  invocation(
+    name: string,
+    args: string,
+    context: { readonly settings: Settings; readonly sessionId: string; readonly signal: AbortSignal },
+  ): Promise<string | null>;
+}
+
 // ── Guard ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 export type RedactMode = "full" | "terminal" | "file";
@@ -467,6 +494,102 @@ export interface SessionStore {
   /** Integrity check for `doctor`: `ok` or what is wrong. */
   check(): string;
   close(): void;
+}
+
+// ── What the HTTP API keeps beside the conversations ───────────────────────────────────────────────────────
+
+/** One run of the API as it is kept: queryable facts in columns, the rest of its public status as JSON text. */
+export interface RunRow {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly status: string;
+  readonly terminal: boolean;
+  /** Unix seconds, fractions allowed. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** The server that runs it, and its process. */
+  readonly owner: string;
+  readonly pid: number;
+  readonly detail: string;
+}
+
+export interface RunEventRow {
+  /** 0, 1, 2, … per run. */
+  readonly seq: number;
+  /** JSON text. */
+  readonly data: string;
+}
+
+/** Only digests: neither the client's key nor its body is kept. */
+export interface RunKey {
+  readonly digest: string;
+  readonly fingerprint: string;
+}
+
+export interface RunQuery {
+  readonly limit: number;
+  readonly status?: string;
+  readonly sessionId?: string;
+  /** Only runs older than this one, in the order of the list. */
+  readonly after?: string;
+  /** Only runs that have not ended, or ended since (Unix seconds). */
+  readonly endedSince: number;
+}
+
+export interface RunStore {
+  /** Reserves a run, with its key in the same step; the run that holds the key already, and then nothing is written. */
+  insert(run: RunRow, key?: RunKey): Promise<{ readonly run: RunRow; readonly fingerprint: string } | null>;
+  /** Status and new events in one transaction; events older than the newest `keep` go. */
+  save(run: RunRow, events: readonly RunEventRow[], keep: number): Promise<void>;
+  /** A run that never began. */
+  remove(id: string): Promise<void>;
+  get(id: string): RunRow | null;
+  findByKey(digest: string): { readonly run: RunRow; readonly fingerprint: string } | null;
+  /** Newest first. */
+  list(query: RunQuery): RunRow[];
+  unfinished(): RunRow[];
+  /** In order; only those with a higher number. */
+  events(id: string, afterSeq: number): RunEventRow[];
+  /** Says that the owner is alive (Unix seconds). */
+  touch(owner: string, now: number): Promise<void>;
+  /** When the owner of a run was last heard of. */
+  heardOf(id: string): number | null;
+  /** Ended runs before `before` go with their events; those with a key keep their status until `keyedBefore`. */
+  prune(before: number, keyedBefore: number): Promise<void>;
+}
+
+/** A stored answer of `/v1/responses` with what a continuation needs. */
+export interface ResponseRow {
+  readonly id: string;
+  /** The name that points at it from now on. */
+  readonly conversation: string | null;
+  readonly sessionId: string;
+  /** Where the session's transcript stood at its end; `null` when unknown. */
+  readonly headId: string | null;
+  readonly lastRowId: number | null;
+  readonly owner: string;
+  readonly status: string;
+  /** JSON text of the whole response object. */
+  readonly response: string;
+  /** The whole conversation up to and with this turn. */
+  readonly history: readonly Message[];
+  readonly instructions: string | null;
+}
+
+export interface ResponseStore {
+  /** Inserts or replaces; beyond `limit` the least recently used ones go, with the names that point at them. */
+  put(row: ResponseRow, limit: number): Promise<void>;
+  /** Counts as an access. A damaged row is dropped and unknown from then on. */
+  get(id: string): Promise<ResponseRow | null>;
+  /** Also forgets the names that point at it. */
+  delete(id: string): Promise<boolean>;
+  findByConversation(name: string): string | null;
+}
+
+/** The whole database. */
+export interface Store extends SessionStore {
+  readonly runs: RunStore;
+  readonly responses: ResponseStore;
 }
 
 // ── Asks, re-exported for the rooms that implement the ports ────────────────────────────────────────────────

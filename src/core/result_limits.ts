@@ -32,14 +32,16 @@ export async function spillResult(platform: Platform, callId: string, text: stri
     await platform.files.write(path, encoder.encode(text), { mode: 0o600 });
   } catch {
     const half = PREVIEW * 2;
-    return `${text.slice(0, half)}\n[… ${text.length - 2 * half} of ${text.length} characters left out; ` +
-      `the full result could not be saved …]\n${text.slice(-half)}`;
+    return `${text.slice(0, half).toWellFormed()}\n[… ${
+      text.length - 2 * half
+    } of ${text.length} characters left out; ` +
+      `the full result could not be saved …]\n${text.slice(-half).toWellFormed()}`;
   }
   return [
     "<persisted-output>",
     `The result is ${text.length} characters long and was saved to ${path}.`,
     `Read it in pages with read_file (path, offset, limit). It begins with:`,
-    text.slice(0, PREVIEW),
+    text.slice(0, PREVIEW).toWellFormed(),
     "</persisted-output>",
   ].join("\n");
 }

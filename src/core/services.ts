@@ -1,5 +1,6 @@
 /** The rooms a session works with, wired once by `app/build.ts`. */
 import type { Platform } from "@/platform/mod.ts";
+import type { ExternalTools } from "./external_tools.ts";
 import type { Message } from "./messages.ts";
 import type {
   Guard,
@@ -8,6 +9,7 @@ import type {
   ResolvedModel,
   SessionScope,
   SessionStore,
+  Skills,
   Tool,
   ToolSpec,
 } from "./ports.ts";
@@ -30,6 +32,10 @@ export interface CoreServices {
   restored(scope: SessionScope, history: readonly Message[]): void;
   /** Parts of the history left the model's sight (compression, reset): what was read before counts as unseen. */
   forgotten(scope: SessionScope): void;
+  /** Tools of MCP servers; absent: none. */
+  readonly external?: ExternalTools;
+  /** For the index in the prompt; absent: none. */
+  readonly skills?: Skills;
   /** `--yolo`. */
   readonly yolo: boolean;
   /** Writes the default model to the config (`--global`). */

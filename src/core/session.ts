@@ -3,12 +3,13 @@
  * At most one turn runs; the others wait, first in, first out. Owns every turn from submit to end and releases
  * all of it on close. `turn.ts` does the work; this file only decides what runs when, and with what.
  */
-import { abortable } from "@/lib/abort.ts";
+import { abortable, isAbort, throwIfAborted } from "@/lib/abort.ts";
 import { type AnswerResult, type Ask, type AskAnswer, AskBroker } from "./asks.ts";
 import { CallIds } from "./call_ids.ts";
 import { HermesError } from "./errors.ts";
 import { estimateTools, TokenEstimator } from "./estimate.ts";
 import type { CoreEventBody, SessionChange, TurnResult } from "./events.ts";
+import type { McpServerEntry, McpServerStatus } from "./external_tools.ts";
 import { EventHub, type EventReader } from "./hub.ts";
 import { addUsage, type Message, textOf, type Usage } from "./messages.ts";
 import type {
@@ -18,11 +19,15 @@ import type {
   ResolvedModel,
   SessionConfig,
   SwitchResult,
+  Tool,
+  ToolSpec,
 } from "./ports.ts";
 import type { CoreServices } from "./services.ts";
 import type { Inflight, Session, SessionUsage, SubmitOptions, TurnHandle, UserInput } from "./session_api.ts";
 import { modeOf, policyOf } from "./modes.ts";
+import { OutsideTools } from "./outside.ts";
 import { compactSession } from "./session_compaction.ts";
+import { rewindSession } from "./session_rewind.ts";
 import { SessionState } from "./session_state.ts";
 import { Steering } from "./steering.ts";
 import { Transcript } from "./transcript.ts";
@@ -72,6 +77,7 @@ export class LiveSession implements Session {
   readonly broker = new AskBroker();
   readonly scope: SessionState;
   readonly hub: EventHub;
+  readonly outside: OutsideTools;
   readonly parentId: string | null;
   readonly sessionKey: string | null;
   systemPrompt: string | null;
@@ -122,6 +128,7 @@ export class LiveSession implements Session {
       seed.id,
       (error) => services.log.error(`An event reader failed: ${String(error)}`),
     );
+    this.outside = new OutsideTools(this, services.external);
   }
 
   // ── Facts ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -200,7 +207,7 @@ export class LiveSession implements Session {
   usage(): SessionUsage {
     const { systemPrompt } = this;
     const estimated = this.#estimator.messages(this.transcript.messages) +
-      Math.ceil((systemPrompt?.length ?? 3_000) / 4) + estimateTools(this.services.toolSpecs(this.surface));
+      Math.ceil((systemPrompt?.length ?? 3_000) / 4) + estimateTools(this.toolSpecs());
     return {
       usage: this.#usage,
       calls: this.#calls,
@@ -214,13 +221,31 @@ export class LiveSession implements Session {
   }
 
   toolNames(): readonly string[] {
-    return this.services.toolSpecs(this.surface).map((tool) => tool.name);
+    return this.toolSpecs().map((tool) => tool.name);
+  }
+
+  toolSpecs(): readonly ToolSpec[] {
+    return this.outside.joinSpecs(this.services.toolSpecs(this.surface));
+  }
+
+  tools(): readonly Tool[] {
+    return this.outside.joinTools(this.services.tools(this.surface));
+  }
+
+  setMcpServers(servers: readonly McpServerEntry[]): void {
+    if (!this.#closed) this.outside.setServers(servers);
+  }
+
+  mcpStatus(): readonly McpServerStatus[] {
+    return this.outside.status();
   }
 
   // ── Turns ─────────────────────────────────────────────────────────────────────────────────────────────────
 
   subscribe(reader: EventReader): () => void {
-    return this.hub.subscribe(reader);
+    const unsubscribe = this.hub.subscribe(reader);
+    this.outside.heard();
+    return unsubscribe;
   }
 
   submit(input: UserInput, options: SubmitOptions): TurnHandle {
@@ -306,7 +331,7 @@ export class LiveSession implements Session {
     };
     let result: TurnResult;
     try {
-      await this.store();
+      await this.#storeForTurn(turn.controller.signal);
       const prepared = await prepareTurn(this, turn);
       result = prepared instanceof HermesError
         ? await failedResult(this, turn, prepared)
@@ -320,14 +345,38 @@ export class LiveSession implements Session {
         : new HermesError("internal", "The turn failed to start");
       result = await failedResult(this, turn, wrapped);
     }
+    result = this.#withLateSteer(result);
     this.#usage = addUsage(this.#usage, result.usage);
     this.#calls += result.apiCalls;
     this.#lastActivityAt = this.services.platform.clock.now() / 1000;
     this.#inflight = null;
     this.#active = null;
+    if (turn.options.scope && turn.options.scope !== this.id) {
+      this.services.guard.dropScope(turn.options.scope);
+    }
     this.publish(turn.id, { type: "turn.end", result });
     this.#settle(turn, result);
     this.#startNext();
+  }
+
+  /** While the store is locked a cancel does not wait, and a turn goes on in memory (core.md D.2). */
+  async #storeForTurn(signal: AbortSignal): Promise<void> {
+    try {
+      await abortable(this.store(), signal);
+    } catch (error) {
+      const isLocked = error instanceof HermesError && error.code === "store_locked";
+      if (!isLocked && !isAbort(error)) throw error;
+    }
+  }
+
+  /** Guidance that came after the turn's last look: handed back with it, never left for another turn. */
+  #withLateSteer(result: TurnResult): TurnResult {
+    const late = this.steering.take();
+    if (late === null || result.outcome === "cancelled") return result;
+    return {
+      ...result,
+      pendingSteer: result.pendingSteer === null ? late : `${result.pendingSteer}\n${late}`,
+    };
   }
 
   /** Called by the turn for every batch; keeps what late clients need. */
@@ -363,7 +412,8 @@ export class LiveSession implements Session {
 
   async setModel(argument: string, options: { signal?: AbortSignal } = {}): Promise<SwitchResult> {
     return await this.occupy(options.signal, async (signal) => {
-      const result = await this.services.models.switchTo(argument, this.model, { signal });
+      const choosing = this.services.models.switchTo(argument, this.model, { signal });
+      const result = await abortable(choosing, signal);
       await this.#applyModel(result);
       return result;
     });
@@ -371,7 +421,11 @@ export class LiveSession implements Session {
 
   async #applyModel(result: SwitchResult): Promise<void> {
     const { model, provider, baseUrl, apiMode } = result.model;
-    this.config = { ...this.config, model, provider, baseUrl, apiMode };
+    const config = { ...this.config, model, provider, baseUrl, apiMode };
+    if (this.#stored) {
+      await this.services.store().updateSession(this.headId, { config, systemPrompt: null });
+    }
+    this.config = config;
     this.systemPrompt = null;
     this.#lastPromptTokens = null;
     if (this.transcript.messages.length > 0) {
@@ -380,9 +434,6 @@ export class LiveSession implements Session {
         content: `[System: The active model for this chat has changed to ${model} via provider ${provider}.]`,
         displayKind: "model_switch",
       }]);
-    }
-    if (this.#stored) {
-      await this.services.store().updateSession(this.headId, { config: this.config, systemPrompt: null });
     }
     if (result.global) await this.services.persistModel(result.model);
     this.changed("model");
@@ -437,6 +488,13 @@ export class LiveSession implements Session {
     this.changed("history");
   }
 
+  async rewindBefore(rowId: number): Promise<ReadonlyMap<number, number>> {
+    const moved = await this.occupy(undefined, () => rewindSession(this, rowId));
+    this.#lastPromptTokens = null;
+    this.changed("history");
+    return moved;
+  }
+
   /** Summarises now (`/compact`); the numbers before and after, `null` when there was too little. */
   async compact(options: { focus?: string; signal?: AbortSignal } = {}): ReturnType<typeof compactSession> {
     return await this.occupy(
@@ -445,7 +503,10 @@ export class LiveSession implements Session {
     );
   }
 
-  /** Runs `work` while no turn can start; an interrupt aborts it. Throws `session_busy`. */
+  /**
+   * Runs `work` while no turn can start, and waits for its end: an interrupt reaches it through the signal, so what
+   * it changes is never changed behind a later turn. Throws `session_busy`.
+   */
   async occupy<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.running) {
       throw new HermesError("session_busy", "session busy: a turn is running", { sessionId: this.id });
@@ -454,7 +515,8 @@ export class LiveSession implements Session {
     this.#occupied = controller;
     const joined = signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
     try {
-      return await abortable(work(joined), joined);
+      throwIfAborted(joined);
+      return await work(joined);
     } finally {
       this.#occupied = null;
       this.#startNext();
@@ -498,7 +560,7 @@ export class LiveSession implements Session {
     this.interrupt();
     await this.idle();
     this.services.guard.dropScope(this.id);
-    await this.scope.dispose();
+    await Promise.all([this.scope.dispose(), this.outside.close()]);
     if (this.#stored) {
       try {
         await this.services.store().endSession(this.headId, reason);

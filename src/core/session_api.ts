@@ -6,6 +6,7 @@
 import type { AnswerResult, Ask, AskAnswer } from "./asks.ts";
 import type { HermesError } from "./errors.ts";
 import type { TurnResult } from "./events.ts";
+import type { McpServerEntry, McpServerStatus } from "./external_tools.ts";
 import type { EventReader } from "./hub.ts";
 import type { Content, Message, Usage } from "./messages.ts";
 import type {
@@ -15,6 +16,7 @@ import type {
   ResolvedModel,
   SessionScope,
   SwitchResult,
+  Tool,
 } from "./ports.ts";
 
 export interface UserInput {
@@ -44,6 +46,8 @@ export interface SubmitOptions {
   /** For this turn only; the session keeps its own. */
   readonly model?: ModelChoice;
   readonly reasoningEffort?: string;
+  /** Model calls of this turn at most; the configuration's number when absent. */
+  readonly maxSteps?: number;
   /** The context of this turn instead of the session's history (stateless API); never stored. */
   readonly history?: readonly Message[];
   /** Aborting it cancels this turn, queued or running. */
@@ -118,6 +122,15 @@ export interface Session {
   inflight(): Inflight | null;
   /** Names of the tools offered to the model. */
   toolNames(): readonly string[];
+  /** The same with all that is known of them; a turn in progress keeps the list it began with. */
+  tools(): readonly Tool[];
+  /**
+   * Replaces the session's own MCP servers (core.md G.5): they start in the background, belong to the session alone
+   * and end with it. One that is slow or fails is told by a `status` event of kind `warn`.
+   */
+  setMcpServers(servers: readonly McpServerEntry[]): void;
+  /** Configured and own MCP servers as this session sees them. */
+  mcpStatus(): readonly McpServerStatus[];
 
   subscribe(reader: EventReader): () => void;
   /** Never throws for model trouble: that is an outcome. Throws `session_busy` never: it queues, first in first out. */
@@ -143,6 +156,11 @@ export interface Session {
   setTitle(title: string | null): Promise<string | null>;
   /** Empties the conversation, keeps the session (ACP `/reset`). Throws `session_busy`. */
   reset(): Promise<void>;
+  /**
+   * Drops the row and all later ones; the dropped rows stay archived. New row ids by old ones, for what is kept.
+   * Throws `session_busy`, `message_not_found`, or the store's error, and then nothing has changed.
+   */
+  rewindBefore(rowId: number): Promise<ReadonlyMap<number, number>>;
   /** Summarises the older part now; `null` when there is too little. Throws `session_busy`, or when it fails. */
   compact(options?: { focus?: string; signal?: AbortSignal }): Promise<CompactionReport | null>;
   /** Makes sure the row exists in the store. */
@@ -171,6 +189,8 @@ export interface CreateOptions {
   readonly fingerprint?: string;
   /** Where files are read and written; the local disk when absent. */
   readonly files?: FileAccess;
+  /** The session's own MCP servers; absent: those it has already. */
+  readonly mcpServers?: readonly McpServerEntry[];
   /** System-prompt hint of the surface: `acp`, `tui`, `api_server`, `cli`. */
   readonly surface: string;
 }
@@ -183,6 +203,8 @@ export interface OpenOptions {
   readonly cwd?: string;
   readonly additionalDirectories?: readonly string[];
   readonly files?: FileAccess;
+  /** The session's own MCP servers; absent: those it has already. */
+  readonly mcpServers?: readonly McpServerEntry[];
   /** False: the row the id names, not the tip of its compression chain. */
   readonly followTip?: boolean;
 }

@@ -1,4 +1,5 @@
 /** Compression of a live session: plan, summary, rotation in the store, then memory (core.md A.16, acp.md D4). */
+import { abortable } from "@/lib/abort.ts";
 import { planCompression, summarise } from "./compression.ts";
 import { HermesError } from "./errors.ts";
 import { newSessionId } from "./session_ids.ts";
@@ -19,11 +20,13 @@ export async function compactSession(
   const messages = transcript.messages;
   const plan = planCompression(messages, client.info.contextWindow, services.settings().compression);
   if (!plan) return null;
-  const content = await summarise(plan, client, {
+  const summary = summarise(plan, client, {
     signal: options.signal,
     focus: options.focus,
     sessionId: session.id,
+    redact: (text) => services.guard.redact(text, "terminal"),
   });
+  const content = await abortable(summary, options.signal);
   if (!content) throw new HermesError("internal", "The model gave no summary; the conversation is unchanged");
   const oldId = session.headId;
   const newId = newSessionId(services.platform);

@@ -64,6 +64,7 @@ export class LiveSessions implements Sessions {
     if (options.storeNow) await session.store();
     if (options.title) await session.setTitle(options.title);
     this.#live.set(id, session);
+    if (options.mcpServers) session.setMcpServers(options.mcpServers);
     this.#warm(session);
     return session;
   }
@@ -72,7 +73,10 @@ export class LiveSessions implements Sessions {
     this.#refuseWhenClosing();
     const live = this.#find(id);
     if (live?.closed) await live.close("closed");
-    else if (live && isVisible(live.source, options)) return live;
+    else if (live && isVisible(live.source, options)) {
+      if (options.mcpServers) live.setMcpServers(options.mcpServers);
+      return live;
+    }
     const opening = this.#opening.get(id);
     if (opening) return await opening;
     const promise = Promise.resolve().then(() => this.#restore(id, options));
@@ -106,6 +110,7 @@ export class LiveSessions implements Sessions {
     }
     this.#services.restored(session.scope, session.history());
     this.#live.set(id, session);
+    if (options.mcpServers) session.setMcpServers(options.mcpServers);
     this.#warm(session);
     return session;
   }
@@ -154,9 +159,9 @@ export class LiveSessions implements Sessions {
       parentId: source.id,
       cwd: options.cwd ?? source.cwd,
       config: { ...source.config, ...(live?.config ?? {}), branchedFrom: source.id },
+      ...(options.title === undefined ? {} : { title: options.title }),
     };
     await store.branch(source.id, row, options.count === undefined ? {} : { count: options.count });
-    if (options.title !== undefined) await store.setTitle(id, options.title);
     return await this.open(id, { ...options, followTip: false });
   }
 
@@ -184,7 +189,7 @@ export class LiveSessions implements Sessions {
 
   /** Loads the model's library while the host prepares its first prompt, and forgets the session when it closes. */
   #warm(session: LiveSession): void {
-    session.subscribe((event) => {
+    session.hub.subscribe((event) => {
       if (event.type === "session.change" && event.what === "closed") this.#forget(session);
     });
     const model = session.model;

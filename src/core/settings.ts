@@ -57,7 +57,45 @@ export interface Settings {
     readonly environment_hint: string;
     readonly task_completion_guidance: boolean;
     readonly parallel_tool_call_guidance: boolean;
+    /** `auto`, a boolean, or parts of model names. */
+    readonly tool_use_enforcement: unknown;
+    /** `auto`, `focus`, `on` or `off`. */
+    readonly coding_context: string;
+    /** A text or a list of texts. */
+    readonly coding_instructions: unknown;
+    /** True: no SOUL.md, no project files and no memories in the prompt. */
+    readonly ignore_rules: boolean;
   };
+  readonly memory: {
+    readonly memory_enabled: boolean;
+    readonly user_profile_enabled: boolean;
+    readonly memory_char_limit: number;
+    readonly user_char_limit: number;
+    readonly write_approval: boolean;
+  };
+  readonly skills: {
+    readonly external_dirs: readonly string[];
+    readonly disabled: readonly string[];
+    readonly template_vars: boolean;
+    readonly inline_shell: boolean;
+    /** Seconds. */
+    readonly inline_shell_timeout: number;
+    readonly write_approval: boolean;
+  };
+  /** Name → a text, or an object with `system_prompt`, `tone`, `style`. */
+  readonly personalities: Readonly<Record<string, unknown>>;
+  /** Surface → a text to add, or `{append}`, `{replace}`. */
+  readonly platform_hints: Readonly<Record<string, unknown>>;
+  /** IANA name; empty for the machine's own. */
+  readonly timezone: string;
+  /** Toolsets offered on every surface; empty for the surface's own. */
+  readonly toolsets: readonly string[];
+  /** Surface → list of toolsets. */
+  readonly platform_toolsets: Readonly<Record<string, unknown>>;
+  /** Name → entry (core.md G.1), as it stands in the file; `mcp/` reads it. */
+  readonly mcp_servers?: Readonly<Record<string, unknown>>;
+  /** Seconds a session's first turn waits for configured servers. */
+  readonly mcp_discovery_timeout?: number;
   readonly terminal: {
     readonly cwd: string;
     readonly timeout: number;
@@ -121,6 +159,10 @@ export interface Settings {
       readonly direct_model_requests: "known" | boolean;
       readonly tool_progress_events: boolean;
       readonly show_reasoning: boolean;
+      /** `omit`: tool calls of the server are left out of `/v1/responses`. */
+      readonly responses_tool_items?: "native" | "omit";
+      /** Characters of stored tool outputs; 0 = all. */
+      readonly history_tool_output_max_chars?: number;
     };
   };
   readonly acp: {

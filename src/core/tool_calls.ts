@@ -9,7 +9,7 @@ import type { AskAnswer, AskOutcome, AskPayload } from "./asks.ts";
 import type { TodoItem, ToolCallView } from "./events.ts";
 import type { FileEdit, ToolCall, ToolMessage } from "./messages.ts";
 import { textOf } from "./messages.ts";
-import type { EditProposal, Tool, ToolContext, ToolDescription, ToolOutcome } from "./ports.ts";
+import type { EditProposal, Tool, ToolContext, ToolDescription, ToolOutcome, Verdict } from "./ports.ts";
 import { resultLimit, spillResult } from "./result_limits.ts";
 import { cutIntoSegments } from "./segments.ts";
 import type { TurnScope } from "./turn_scope.ts";
@@ -35,19 +35,22 @@ interface Running {
 
 type Consent =
   | { readonly type: "go"; readonly approved: EditProposal | null; readonly note: string | null }
-  | { readonly type: "stop"; readonly refused: Refused; readonly content: string };
+  /** `refused` is null when it could not be done anyway: an ordinary error, nobody's refusal. */
+  | { readonly type: "stop"; readonly refused: Refused | null; readonly content: string };
 
+const GUARD_FAILED = "The safety check itself failed, so this was not done";
 const GO: Consent = { type: "go", approved: null, note: null };
 const NO_DESCRIPTION: ToolDescription = { title: "", label: "", kind: "other", locations: [], startText: "" };
 
 /** Runs the calls of one answer and returns their results in call order. */
 export async function runToolCalls(calls: readonly ToolCall[], scope: TurnScope): Promise<ToolMessage[]> {
-  const running = calls.map((call) => prepare(call, scope));
+  const running = withoutSpoiled(calls.map((call) => prepare(call, scope)), scope);
   for (const one of running) openCommandConsent(one, scope);
   const results = new Map<string, ToolMessage>();
+  const inTurn = createLine();
   for (const segment of cutIntoSegments(running)) {
     for (const one of segment) if (one.tool && !one.tool.propose && !one.blocked) announce(one, false, scope);
-    const landed = await Promise.all(segment.map((one) => runOne(one, segment.length > 1, scope)));
+    const landed = await Promise.all(segment.map((one) => runOne(one, segment.length > 1, inTurn, scope)));
     for (const message of landed) results.set(message.toolCallId, message);
   }
   return calls.map((call) => results.get(call.id)!);
@@ -80,6 +83,25 @@ function prepare(call: ToolCall, scope: TurnScope): Running {
     startedAt: scope.platform.clock.monotonic(),
     consent: null,
   };
+}
+
+/**
+ * One call with broken arguments, or of a tool that does not exist, and none of its answer runs: the model corrects
+ * itself with nothing half done (core.md A.9, A.10).
+ */
+function withoutSpoiled(batch: readonly Running[], scope: TurnScope): readonly Running[] {
+  const broken = batch.some((one) => scope.tools.has(one.call.name) && isBroken(one.call.arguments));
+  const unknown = batch.some((one) => !scope.tools.has(one.call.name));
+  if (!broken && !unknown) return batch;
+  const why = broken
+    ? "Invalid JSON arguments in another call of this answer; this one was skipped. Send the calls again"
+    : "Skipped: another call of this answer named a tool that does not exist. Send this call again";
+  return batch.map((one) => one.ready ? one : { ...one, tool: null, ready: errorOutcome({ error: why }) });
+}
+
+function isBroken(text: string): boolean {
+  const { type } = parseArguments(text);
+  return type === "invalid" || type === "truncated";
 }
 
 function unknownTool(name: string, scope: TurnScope): { error: string } {
@@ -120,7 +142,10 @@ function announce(one: Running, waiting: boolean, scope: TurnScope): void {
 function openCommandConsent(one: Running, scope: TurnScope): void {
   const command = one.tool?.command && safely(() => one.tool!.command!(one.args), null);
   if (!command) return;
-  const verdict = scope.guard.reviewCommand(command, scope.guardContext());
+  const verdict = safely<Verdict>(
+    () => scope.guard.reviewCommand(command, scope.guardContext()),
+    { type: "block", content: JSON.stringify({ error: GUARD_FAILED }), reason: GUARD_FAILED },
+  );
   if (verdict.type === "block") {
     one.blocked = true;
     one.consent = Promise.resolve({ type: "stop", refused: "policy", content: verdict.content });
@@ -133,17 +158,23 @@ function openCommandConsent(one: Running, scope: TurnScope): void {
 
 /** Edits are asked about one after the other: the diff must show the file as it is then. */
 async function editConsent(one: Running, scope: TurnScope): Promise<Consent> {
+  // An earlier question of this batch may have ended the turn.
+  if (scope.signal.aborted) return GO;
   const tool = one.tool!;
   let proposal: EditProposal;
   try {
-    proposal = await tool.propose!(one.args, toolContext(one, null, false, scope));
+    proposal = await tool.propose!(one.args, toolContext(one, null, scope.signal, scope));
   } catch (error) {
     announce(one, false, scope);
     const reason = error instanceof Error ? error.message : String(error);
     const text = scope.editPolicy === null ? reason : `The change could not be prepared as a diff: ${reason}`;
-    return { type: "stop", refused: "policy", content: JSON.stringify({ error: text }) };
+    return { type: "stop", refused: null, content: JSON.stringify({ error: text }) };
   }
-  const verdict = await scope.guard.reviewEdit(proposal, scope.guardContext());
+  const verdict = await scope.guard.reviewEdit(proposal, scope.guardContext()).catch((): Verdict => ({
+    type: "block",
+    content: JSON.stringify({ error: GUARD_FAILED }),
+    reason: GUARD_FAILED,
+  }));
   if (verdict.type === "allow") {
     announce(one, false, scope);
     return GO;
@@ -184,7 +215,13 @@ async function allowed(
   one: Running,
   scope: TurnScope,
 ): Promise<Consent> {
-  await scope.guard.grant(payload, answer, scope.guardContext());
+  try {
+    await scope.guard.grant(payload, answer, scope.guardContext());
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    scope.publish({ type: "status", kind: "warn", text: `The approval holds for this call only: ${why}` });
+  }
+  one.startedAt = scope.platform.clock.monotonic();
   scope.publish({ type: "tool.run", callId: one.call.id });
   const choice = answer.type === "choice" ? answer.choice : "once";
   return { type: "go", approved: proposal, note: `Approved by the user (${choice})` };
@@ -195,7 +232,24 @@ function stop(payload: AskPayload, outcome: AskOutcome, scope: TurnScope): Conse
   return { type: "stop", refused, content: scope.guard.refusal(payload, outcome) };
 }
 
-async function runOne(one: Running, parallel: boolean, scope: TurnScope): Promise<ToolMessage> {
+/** Runs one job after the other, also when they are handed in at once. */
+type Line = <T>(job: () => Promise<T>) => Promise<T>;
+
+function createLine(): Line {
+  let last: Promise<unknown> = Promise.resolve();
+  return (job) => {
+    const next = last.then(job);
+    last = next.catch(() => {/* reported to whoever awaits it */});
+    return next;
+  };
+}
+
+async function runOne(
+  one: Running,
+  parallel: boolean,
+  inTurn: Line,
+  scope: TurnScope,
+): Promise<ToolMessage> {
   if (one.ready) {
     announce(one, false, scope);
     return await finish(one, one.ready, null, scope);
@@ -204,7 +258,7 @@ async function runOne(one: Running, parallel: boolean, scope: TurnScope): Promis
     await one.consent;
     return await finish(one, skipped(one.call.name), "cancelled", scope);
   }
-  const consent = await (one.consent ?? (one.tool!.propose ? editConsent(one, scope) : GO));
+  const consent = await (one.consent ?? (one.tool!.propose ? inTurn(() => editConsent(one, scope)) : GO));
   if (consent.type === "stop") {
     const outcome: ToolOutcome = { content: consent.content, isError: true, effect: "none" };
     return await finish(one, outcome, consent.refused, scope);
@@ -232,8 +286,10 @@ async function execute(
   parallel: boolean,
   scope: TurnScope,
 ): Promise<ToolOutcome> {
-  const context = toolContext(one, approved, approved !== null, scope);
-  const work = one.tool!.execute(one.args, context).catch((error) => thrown(one.call.name, error));
+  const deadline = new AbortController();
+  const signal = parallel ? AbortSignal.any([scope.signal, deadline.signal]) : scope.signal;
+  const context = toolContext(one, approved, signal, scope);
+  const work = started(one, context);
   const stopped = new Promise<ToolOutcome>((resolve) => {
     const onAbort = () =>
       void within(work, 3_000).then((late) => resolve(late ?? interrupted(one.call.name)));
@@ -244,6 +300,7 @@ async function execute(
   if (!parallel) return await Promise.race([work, stopped]);
   const seconds = scope.parallelTimeoutSeconds;
   const inTime = await within(Promise.race([work, stopped]), seconds * 1000);
+  if (!inTime) deadline.abort();
   return inTime ?? {
     content: `Error executing tool '${one.call.name}': timed out after ${seconds}s`,
     isError: true,
@@ -251,10 +308,19 @@ async function execute(
   };
 }
 
+/** What a tool throws, at once or later, is its result. */
+async function started(one: Running, context: ToolContext): Promise<ToolOutcome> {
+  try {
+    return await one.tool!.execute(one.args, context);
+  } catch (error) {
+    return thrown(one.call.name, error);
+  }
+}
+
 function toolContext(
   one: Running,
   approved: EditProposal | null,
-  sensitiveAllowed: boolean,
+  signal: AbortSignal,
   scope: TurnScope,
 ): ToolContext {
   let last = -Infinity;
@@ -264,7 +330,7 @@ function toolContext(
     callId: one.call.id,
     cwd: scope.cwd,
     roots: scope.roots,
-    signal: scope.signal,
+    signal,
     platform: scope.platform,
     settings: scope.settings,
     scope: scope.sessionScope,
@@ -272,10 +338,10 @@ function toolContext(
     childEnv: scope.childEnv,
     home: scope.home,
     approved,
-    sensitiveAllowed,
+    sensitiveAllowed: approved !== null,
     progress: (text) => {
       const now = scope.platform.clock.monotonic();
-      if (now - last < 250 || scope.signal.aborted) return;
+      if (now - last < 250 || signal.aborted) return;
       last = now;
       const clean = scope.guard.redact(text, "terminal");
       scope.publish({ type: "tool.progress", callId: one.call.id, name: one.call.name, text: clean });
@@ -329,7 +395,8 @@ async function bounded(
   scope: TurnScope,
 ): Promise<ToolOutcome["content"]> {
   if (typeof outcome.content !== "string") return outcome.content;
-  const text = scope.guard.redact(outcome.content, "terminal");
+  // A text cut between the halves of a character is refused by providers.
+  const text = scope.guard.redact(outcome.content, "terminal").toWellFormed();
   if (outcome.keepWhole || text.length <= resultLimit(scope.contextWindow)) return text;
   return await spillResult(scope.platform, callId, text);
 }

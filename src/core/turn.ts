@@ -5,11 +5,13 @@
  *   user row ─► ┌ model call ─► tool calls? ─► batch ─► steer ─┐ ─► answer row ─► turn.end
  *               └──────────────────────────────────────────────┘
  */
+import { abortable } from "@/lib/abort.ts";
 import type { CallIds } from "./call_ids.ts";
-import { parseArguments } from "./arguments.ts";
+import { parseArguments, storableArguments } from "./arguments.ts";
 import type { ModelFailure } from "./errors.ts";
 import type { CoreEventBody, TurnOutcome, TurnResult } from "./events.ts";
-import type { AssistantMessage, Message, ToolCall, ToolMessage, Usage } from "./messages.ts";
+import type { AssistantMessage, Content, Message, ToolCall, ToolMessage, Usage } from "./messages.ts";
+import { Failover } from "./failover.ts";
 import { addUsage, NO_USAGE, textOf } from "./messages.ts";
 import type { ModelAnswer } from "./model_call.ts";
 import { callModel } from "./model_call.ts";
@@ -56,6 +58,8 @@ const CONTINUE =
   "Your answer was cut off by the output limit. Continue exactly where it stopped, without repeating.";
 const MAX_GROWTH = 4;
 const OUTPUT_CAP = 32_768;
+/** Tools that only keep house: text that came with them may have been the answer (core.md A.8 "Empty"). */
+const HOUSEKEEPING: ReadonlySet<string> = new Set(["todo", "memory", "skill_manage", "session_search"]);
 
 interface Ending {
   readonly outcome: TurnOutcome;
@@ -74,17 +78,25 @@ export async function runTurn(turn: TurnInput): Promise<TurnResult> {
 class Turn {
   readonly #turn: TurnInput;
   readonly #scope: TurnScope;
-  #client: ModelClient;
+  readonly #models: Failover;
   #usage: Usage = NO_USAGE;
   #apiCalls = 0;
   #reasoning = "";
   #userRowId: number | null = null;
-  #fallback = 0;
   #compactions = 0;
   #badNames = 0;
   #badJson = 0;
   #empty = 0;
   #growth = 0;
+  /** Tokens of the answer that the output cap has cut last. */
+  #cutAt = 0;
+  /** Text that was shown with an answer that is asked for again. */
+  #discarded = "";
+  /** Text that came with the last batch, when that was only housekeeping. */
+  #aside = "";
+  #cleaned: { from: string; to: string } | null = null;
+  /** The last model call does not count as a step. */
+  #refunded = false;
   /** Parts of an answer that the output cap has cut. */
   #parts: string[] = [];
   /** Messages of this turn only; with `history` they follow it in requests. */
@@ -95,7 +107,7 @@ class Turn {
   constructor(turn: TurnInput) {
     this.#turn = turn;
     this.#scope = turn.scope;
-    this.#client = turn.client;
+    this.#models = new Failover(turn.client, turn.fallbacks);
   }
 
   async run(): Promise<TurnResult> {
@@ -113,7 +125,7 @@ class Turn {
     const { input } = this.#turn;
     const user: Message = {
       role: "user",
-      content: input.content,
+      content: wellFormed(input.content),
       timestamp: this.#now(),
       ...(input.displayText === undefined ? {} : { displayText: input.displayText }),
       ...(input.displayKind === undefined ? {} : { displayKind: input.displayKind }),
@@ -132,6 +144,8 @@ class Turn {
       await this.#deliverSteer();
       const ending = await this.#step();
       if (ending) return ending;
+      if (this.#refunded) step--;
+      this.#refunded = false;
     }
     return await this.#summarise(maxSteps!);
   }
@@ -150,13 +164,15 @@ class Turn {
   }
 
   async #call(tools: readonly ToolSpec[], extra: string | null = null): Promise<ModelAnswer> {
-    const nudge = extra ?? this.#nudge;
+    const nudge = extra ?? this.#nudge ?? (this.#parts.length > 0 ? CONTINUE : null);
     this.#nudge = null;
     const messages = [...this.#context()];
-    for (const part of this.#parts) messages.push({ role: "assistant", content: part });
+    if (this.#parts.length > 0) messages.push({ role: "assistant", content: this.#parts.join("") });
     if (nudge) messages.push({ role: "user", content: nudge });
-    const answer = await callModel(this.#client, {
-      system: this.#turn.systemPrompt,
+    const alreadyShown = this.#discarded;
+    this.#discarded = "";
+    const answer = await callModel(this.#models.client, {
+      system: this.#models.prompt(this.#turn.systemPrompt),
       messages: repairForRequest(messages),
       tools,
       sessionId: this.#scope.sessionId,
@@ -165,26 +181,35 @@ class Turn {
     }, {
       platform: this.#scope.platform,
       signal: this.#scope.signal,
-      maxAttempts: Math.max(1, this.#scope.settings.agent.api_max_retries),
+      maxAttempts: (failure) => this.#models.attempts(failure, this.#scope.settings.agent.api_max_retries),
+      alreadyShown,
       publish: (body) => this.#publish(body),
       backpressure: () => this.#turn.backpressure(),
       onShown: (text, reasoning) => this.#turn.onShown(text, reasoning),
     });
     this.#apiCalls += answer.attempts;
-    await this.#record(answer.usage);
+    if (answer.type === "done") await this.#record(answer.usage);
     return answer;
   }
 
   #maxTokens(): { maxTokens?: number } {
     const base = this.#turn.maxTokens;
     if (this.#growth === 0) return base === null ? {} : { maxTokens: base };
-    return { maxTokens: Math.min(OUTPUT_CAP, (base ?? 4_096) * 2 ** this.#growth) };
+    const grown = Math.min(OUTPUT_CAP, (base ?? 4_096) * 2 ** this.#growth);
+    return { maxTokens: Math.max(grown, 2 * this.#cutAt) };
   }
 
+  #growAfter(answer: ModelAnswer): void {
+    this.#growth++;
+    this.#cutAt = answer.usage?.output ?? 0;
+  }
+
+  /** Every answered call counts, also where the provider tells no numbers. */
   async #record(usage: Usage | null): Promise<void> {
+    const adding = this.#turn.transcript.addUsage(usage ?? NO_USAGE, this.#models.client.info);
+    await abortable(adding, this.#scope.signal).catch(() => {/* a cancel does not wait for a lock */});
     if (!usage) return;
     this.#usage = addUsage(this.#usage, usage);
-    await this.#turn.transcript.addUsage(usage, this.#client.info);
     this.#publish({ type: "usage", usage, total: this.#usage });
   }
 
@@ -195,19 +220,23 @@ class Turn {
     const raw = this.#repairNames(answer.toolCalls);
     if (this.#hasBadJson(raw) && this.#badJson < 3) {
       this.#badJson++;
+      this.#discarded = answer.text;
       return null;
     }
     this.#badJson = 0;
-    const known = raw.filter((call) => this.#scope.tools.has(call.name)).length;
-    this.#badNames = known === 0 ? this.#badNames + 1 : 0;
+    const wrong = raw.find((call) => !this.#scope.tools.has(call.name));
+    this.#badNames = wrong ? this.#badNames + 1 : 0;
+    this.#aside = raw.every((call) => HOUSEKEEPING.has(call.name)) ? answer.text : "";
     const calls = dropDuplicates(raw).map((call, i) => this.#turn.callIds.assign(call, i));
-    await this.#appendAnswer(answer, calls);
+    const stored = calls.map((call) => ({ ...call, arguments: storableArguments(call.arguments) }));
+    await this.#appendAnswer(answer, stored);
     const results = await runToolCalls(calls, this.#scope);
     this.#own.push(...results);
     await this.#bound(results);
     this.#empty = 0;
+    this.#growth = 0;
     if (this.#scope.signal.aborted) return await this.#interrupted(null);
-    if (this.#badNames >= 3) return await this.#wrongTool(raw[0]!.name);
+    if (wrong && this.#badNames >= 3) return await this.#wrongTool(wrong.name);
     return null;
   }
 
@@ -223,10 +252,12 @@ class Turn {
 
   async #cutCalls(answer: ModelAnswer): Promise<Ending | null> {
     if (this.#growth < MAX_GROWTH) {
-      this.#growth++;
+      this.#growAfter(answer);
+      this.#discarded = answer.text;
       return null;
     }
-    const text = answer.text || "The output limit cut off a tool call again and again; it was not executed.";
+    const text = [...this.#parts, answer.text].join("") ||
+      "The output limit cut off a tool call again and again; it was not executed.";
     await this.#appendText(text, answer, "incomplete");
     return { outcome: "max_tokens", text, exitReason: "text_response(finish_reason=length)", partial: true };
   }
@@ -251,7 +282,7 @@ class Turn {
 
   /** The largest results of a batch go to files until the batch fits (core.md A.13). */
   async #bound(results: readonly ToolMessage[]): Promise<void> {
-    const limit = batchLimit(this.#client.info.contextWindow);
+    const limit = batchLimit(this.#models.client.info.contextWindow);
     const sizes = results.map((message) => textOf(message.content).length);
     let total = sizes.reduce((a, b) => a + b, 0);
     const order = results.map((_, i) => i).sort((a, b) => sizes[b]! - sizes[a]!);
@@ -288,8 +319,7 @@ class Turn {
   async #cutOff(answer: ModelAnswer): Promise<Ending | null> {
     if (answer.text.trim() && this.#growth < MAX_GROWTH - 1) {
       this.#parts.push(answer.text);
-      this.#nudge = CONTINUE;
-      this.#growth++;
+      this.#growAfter(answer);
       return null;
     }
     const joined = [...this.#parts, answer.text].join("");
@@ -312,6 +342,7 @@ class Turn {
   async #emptyAnswer(answer: ModelAnswer): Promise<Ending | null> {
     this.#empty++;
     if (this.#parts.length > 0) return await this.#answered(answer);
+    if (this.#aside) return await this.#answeredBefore(this.#aside, answer);
     if (this.#empty <= 3) {
       if (this.#empty === 1 && this.#own.at(-1)?.role === "tool") this.#nudge = EMPTY_NUDGE;
       return null;
@@ -324,6 +355,12 @@ class Turn {
     return { outcome: "failed", text: "", exitReason: "empty_response_exhausted", failure };
   }
 
+  /** The answer came with the last housekeeping calls and has been shown then. */
+  async #answeredBefore(text: string, answer: ModelAnswer): Promise<Ending> {
+    await this.#appendText(text, answer, "stop", false);
+    return { outcome: "completed", text, exitReason: "fallback_prior_turn_content" };
+  }
+
   async #failed(answer: ModelAnswer): Promise<Ending | null> {
     const failure = answer.failure!;
     if (answer.text) {
@@ -331,9 +368,14 @@ class Turn {
       await this.#appendText(text, answer, "incomplete");
       return { outcome: "failed", text, exitReason: "partial_stream_recovery", partial: true, failure };
     }
-    if (failure.kind === "context_overflow" && await this.#compact()) return null;
+    const tooLong = failure.kind === "context_overflow" || failure.kind === "payload_too_large";
+    if (tooLong && await this.#compact()) return null;
+    if (this.#scope.signal.aborted) return await this.#interrupted(answer);
     if (this.#useFallback(failure)) return null;
-    return { outcome: "failed", text: "", exitReason: "all_retries_exhausted_no_response", failure };
+    const exitReason = "all_retries_exhausted_no_response";
+    const text = this.#parts.join("");
+    if (text) await this.#appendText(text, answer, "incomplete");
+    return { outcome: "failed", text, exitReason, partial: text !== "", failure };
   }
 
   async #compact(): Promise<boolean> {
@@ -346,27 +388,20 @@ class Turn {
       kind: "compacting",
       text: "The conversation is too long; compressing it",
     });
-    return await this.#turn.compact(this.#client);
+    this.#refunded = await this.#turn.compact(this.#models.client);
+    return this.#refunded;
   }
 
   #useFallback(failure: ModelFailure): boolean {
-    while (this.#fallback < this.#turn.fallbacks.length) {
-      const make = this.#turn.fallbacks[this.#fallback++]!;
-      try {
-        this.#client = make();
-      } catch {
-        continue; // No credentials for this entry: the next one counts.
-      }
-      const { model, provider } = this.#client.info;
-      this.#publish({
-        type: "status",
-        kind: "lifecycle",
-        text: `${failure.message} — going on with ${model} (${provider}) for this turn`,
-      });
-      this.#empty = 0;
-      return true;
-    }
-    return false;
+    if (!this.#models.advance()) return false;
+    const { model, provider } = this.#models.client.info;
+    this.#publish({
+      type: "status",
+      kind: "lifecycle",
+      text: `${failure.message} — going on with ${model} (${provider}) for this turn`,
+    });
+    this.#empty = 0;
+    return true;
   }
 
   async #summarise(max: number): Promise<Ending> {
@@ -398,12 +433,14 @@ class Turn {
   }
 
   async #end(ending: Ending): Promise<TurnResult> {
-    await this.#turn.transcript.flush();
+    await abortable(this.#turn.transcript.flush(), this.#scope.signal).catch(
+      () => {/* it goes on by itself */},
+    );
     const warning = this.#turn.transcript.warning;
-    const { model, provider } = this.#client.info;
+    const { model, provider } = this.#models.client.info;
     const result: TurnResult = {
       outcome: ending.outcome,
-      text: ending.text,
+      text: this.#clean(ending.text),
       reasoning: this.#reasoning,
       exitReason: ending.exitReason,
       partial: ending.partial ?? false,
@@ -426,7 +463,7 @@ class Turn {
     this.#parts = [];
     const message = this.#assistant(text || null, answer, "tool_calls");
     await this.#append([{ ...message, toolCalls: calls }]);
-    if (text) this.#publish({ type: "text.end", text, final: false });
+    if (text) this.#publish({ type: "text.end", text: this.#clean(text), final: false });
   }
 
   async #appendText(
@@ -436,13 +473,21 @@ class Turn {
     shown = true,
   ): Promise<void> {
     await this.#append([this.#assistant(text, answer, finishReason)]);
-    if (shown) this.#publish({ type: "text.end", text, final: true });
+    if (shown) this.#publish({ type: "text.end", text: this.#clean(text), final: true });
+  }
+
+  /** Without secrets, as it is stored and handed out. */
+  #clean(text: string): string {
+    if (this.#cleaned?.from !== text) {
+      this.#cleaned = { from: text, to: this.#scope.guard.redact(text, "terminal") };
+    }
+    return this.#cleaned.to;
   }
 
   #assistant(text: string | null, answer: ModelAnswer | null, finishReason: string): AssistantMessage {
     return {
       role: "assistant",
-      content: text === null ? null : this.#scope.guard.redact(text, "terminal"),
+      content: text === null ? null : this.#clean(text),
       finishReason,
       timestamp: this.#now(),
       ...(answer?.reasoning ? { reasoning: answer.reasoning } : {}),
@@ -468,7 +513,7 @@ class Turn {
   }
 
   #failure(kind: ModelFailure["kind"], message: string): ModelFailure {
-    const { model, provider } = this.#client.info;
+    const { model, provider } = this.#models.client.info;
     return { kind, message, model, provider, retryable: false };
   }
 
@@ -479,6 +524,12 @@ class Turn {
   #now(): number {
     return this.#scope.platform.clock.now() / 1000;
   }
+}
+
+/** Half characters are refused by providers. */
+function wellFormed(content: Content): Content {
+  if (typeof content === "string") return content.toWellFormed();
+  return content.map((part) => part.type === "text" ? { ...part, text: part.text.toWellFormed() } : part);
 }
 
 /** Exact repeats within one answer run once (core.md A.7). */

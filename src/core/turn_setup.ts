@@ -2,6 +2,7 @@
  * Puts together what a turn needs from its session: model, prompt, tools, scope. A model that cannot be used is an
  * ending of the turn with the documented advice, after the user's message was stored.
  */
+import { abortable, isAbort } from "@/lib/abort.ts";
 import type { AskOutcome, AskPayload } from "./asks.ts";
 import { HermesError, type ModelFailure } from "./errors.ts";
 import type { TurnResult } from "./events.ts";
@@ -9,8 +10,9 @@ import { NO_USAGE, promptTokens, textOf } from "./messages.ts";
 import type { GuardContext, ModelChoice, ResolvedModel, Tool } from "./ports.ts";
 import type { LiveSession } from "./session.ts";
 import type { SubmitOptions, UserInput } from "./session_api.ts";
+import type { Settings } from "./settings.ts";
 import { compactSession } from "./session_compaction.ts";
-import { buildSystemPrompt } from "./system_prompt.ts";
+import { buildSystemPrompt, takeMemories } from "./system_prompt.ts";
 import type { TurnInput } from "./turn.ts";
 import { Refusals, type TurnScope } from "./turn_scope.ts";
 
@@ -26,8 +28,10 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
   const settings = services.settings();
   const model = resolveModel(session, turn.options.model);
   if (model instanceof HermesError) return model;
+  const settling = session.outside.settling(turn.controller.signal);
+  if (settling) await settling;
   const tools = offered(session, turn.options);
-  const systemPrompt = await systemPromptOf(session, model, tools);
+  const systemPrompt = await systemPromptOf(session, model, tools, turn.controller.signal);
   const scope = createScope(session, turn, model, tools);
   const { agent, model: modelSettings } = settings;
   return {
@@ -37,7 +41,7 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
     steering: session.steering,
     callIds: session.callIds,
     client: services.models.client(model),
-    fallbacks: (settings.fallback_providers ?? []).map((choice) => () =>
+    fallbacks: fallbackChoices(settings).map((choice) => () =>
       services.models.client(services.models.resolve(choice))
     ),
     toolSpecs: tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
@@ -45,7 +49,7 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
     history: turn.options.history ?? null,
     reasoningEffort: turn.options.reasoningEffort ?? session.reasoningEffort,
     maxTokens: modelSettings.max_tokens,
-    maxSteps: agent.max_turns,
+    maxSteps: turn.options.maxSteps ?? agent.max_turns,
     backpressure: () => session.hub.takeBackpressure(),
     onShown: (text, reasoning) => session.setInflight(text, reasoning),
     compact: async (client) => {
@@ -63,6 +67,24 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
   };
 }
 
+/** What the config lists under `fallback_providers`; entries without a model or provider are left out. */
+function fallbackChoices(settings: Settings): ModelChoice[] {
+  const listed: unknown = settings.fallback_providers;
+  const entries = Array.isArray(listed) ? listed as Record<string, unknown>[] : [];
+  const text = (value: unknown) => typeof value === "string" && value !== "" ? value : undefined;
+  return entries.flatMap((entry) => {
+    const [model, provider] = [text(entry?.["model"]), text(entry?.["provider"])];
+    const [baseUrl, apiMode] = [text(entry?.["base_url"]), text(entry?.["api_mode"])];
+    if (model === undefined || provider === undefined) return [];
+    return [{
+      model,
+      provider,
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...(apiMode === undefined ? {} : { apiMode }),
+    }];
+  });
+}
+
 function resolveModel(session: LiveSession, choice: ModelChoice | undefined): ResolvedModel | HermesError {
   try {
     return session.services.models.resolve(choice ?? session.modelChoice);
@@ -76,7 +98,7 @@ function offered(session: LiveSession, options: SubmitOptions): Tool[] {
   const { services } = session;
   const settings = services.settings();
   const context = { platform: services.platform, settings, canClarify: options.asks.clarify };
-  return services.tools(session.surface).filter((tool) => tool.available?.(context) ?? true);
+  return session.tools().filter((tool) => tool.available?.(context) ?? true);
 }
 
 /** The stored prompt, byte for byte; built and stored when there is none. */
@@ -84,22 +106,38 @@ async function systemPromptOf(
   session: LiveSession,
   model: ResolvedModel,
   tools: readonly Tool[],
+  signal: AbortSignal,
 ): Promise<string> {
   if (session.systemPrompt !== null) return session.systemPrompt;
   const { services } = session;
-  const prompt = buildSystemPrompt({
-    platform: services.platform,
-    settings: services.settings(),
-    home: services.home,
-    cwd: session.cwd,
-    roots: session.roots,
-    surface: session.surface,
-    tools,
-    model,
+  const { platform, log, home } = services;
+  const settings = services.settings();
+  const snapshot = session.scope.state("core.memories", () => ({ text: null as string | null }));
+  const building = (async () => {
+    snapshot.text ??= await takeMemories({ platform, log, home, settings });
+    return await buildSystemPrompt({
+      platform,
+      settings,
+      log,
+      home,
+      cwd: session.cwd,
+      roots: session.roots,
+      surface: session.surface,
+      tools,
+      model,
+      skills: services.skills ?? null,
+      childEnv: services.childEnv(),
+      memories: snapshot.text,
+    });
+  })();
+  const prompt = await abortable(building, signal).catch((error) => {
+    if (isAbort(error)) return null;
+    throw error;
   });
+  if (prompt === null) return ""; // Nothing is sent: the first step sees the cancel.
   session.systemPrompt = prompt;
   try {
-    await services.store().updateSession(session.headId, { systemPrompt: prompt });
+    await abortable(services.store().updateSession(session.headId, { systemPrompt: prompt }), signal);
   } catch (error) {
     services.log.warn(
       `Cannot store the system prompt: ${error instanceof Error ? error.message : String(error)}`,
@@ -132,10 +170,20 @@ function createScope(
   const settings = services.settings();
   const { signal } = turn.controller;
   const refusals = new Refusals();
+  let started = false;
+  let early: string | null = null;
   const publish: TurnScope["publish"] = (body) => {
     if (body.type === "usage") session.noteUsage(promptTokens(body.usage));
     session.publish(turn.id, body);
+    if (body.type !== "turn.start") return;
+    started = true;
+    if (early !== null) warn(early);
   };
+  /** `turn.start` is first, also when the user's own row waits. */
+  function warn(text: string): void {
+    if (started) publish({ type: "status", kind: "warn", text });
+    else early = text;
+  }
 
   async function ask(payload: AskPayload, callId: string, toolName: string): Promise<AskOutcome> {
     if (!canAsk(payload, turn.options)) return { type: "unattended" };
@@ -178,10 +226,9 @@ function createScope(
     parallelTimeoutSeconds: Number(services.childEnv()["HERMES_CONCURRENT_TOOL_TIMEOUT_S"] ?? "") || 420,
     publish,
     store: async (messages) => {
-      const saved = await session.transcript.append(messages);
-      if (!saved) {
-        publish({ type: "status", kind: "warn", text: session.transcript.warning ?? "Saving is delayed" });
-      }
+      const saving = session.transcript.append(messages);
+      const saved = await abortable(saving, signal).catch(() => true); // A cancel does not wait for a lock.
+      if (!saved) warn(session.transcript.warning ?? "Saving is delayed");
     },
     guardContext: (): GuardContext => ({
       scope: turn.options.scope ?? session.id,

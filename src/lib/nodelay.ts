@@ -1,20 +1,20 @@
 /**
  * Turns Nagle's algorithm off where the runtime leaves it on: before Deno 2.8.3 the second small write of a stream
  * on a kept connection waits for the client's delayed acknowledgement (40 ms). Linux hands TCP_NODELAY of a
- * listening socket on to the sockets it accepts, so it is set once, by FFI, on our own listener. Anywhere else, and
- * whenever something is missing, nothing happens: the server is then slower, not broken.
+ * listening socket on to the sockets it accepts, so it is set once, by FFI, on all our sockets at that port: the
+ * listener and what it has accepted so far. It takes 3 ms, so callers do it after their ready line. Anywhere else,
+ * and whenever something is missing, nothing happens: the server is then slower, not broken.
  */
 
 /** The first runtime that does it by itself. */
 const FIXED_IN: readonly [number, number, number] = [2, 8, 3];
 
-const SOL_SOCKET = 1;
-const SO_ACCEPTCONN = 30;
+const AF_INET = 2;
+const AF_INET6 = 10;
 const IPPROTO_TCP = 6;
 const TCP_NODELAY = 1;
 
 const SYMBOLS = {
-  getsockopt: { parameters: ["i32", "i32", "i32", "buffer", "buffer"], result: "i32" },
   setsockopt: { parameters: ["i32", "i32", "i32", "buffer", "u32"], result: "i32" },
   getsockname: { parameters: ["i32", "buffer", "buffer"], result: "i32" },
 } as const;
@@ -31,21 +31,26 @@ export function needsNodelay(version: string = Deno.version.deno, os: string = D
   return false;
 }
 
-/** Sets TCP_NODELAY on our listening sockets at `port`; never throws. The number of sockets changed. */
+/** Does what this runtime needs for our sockets at local `port`; never throws. The number of sockets changed. */
 export function disableNagle(port: number, log: { debug(message: string): void }): number {
   if (!needsNodelay()) return 0;
   try {
-    const libc = openLibc();
-    try {
-      const changed = listenersAt(libc, port).filter((fd) => setNodelay(libc, fd)).length;
-      if (changed === 0) log.debug("nodelay: no listening socket was found; first bytes may take 40 ms");
-      return changed;
-    } finally {
-      libc.close();
-    }
+    const changed = setNodelayAt(port);
+    if (changed === 0) log.debug("nodelay: no socket was found; first bytes may take 40 ms");
+    return changed;
   } catch (error) {
     log.debug(`nodelay: not available here: ${error instanceof Error ? error.message : String(error)}`);
     return 0;
+  }
+}
+
+/** Sets TCP_NODELAY on all our sockets at local `port`, on Linux. Throws where the C library cannot be loaded. */
+export function setNodelayAt(port: number): number {
+  const libc = openLibc();
+  try {
+    return socketsAt(libc, port).filter((fd) => setNodelay(libc, fd)).length;
+  } finally {
+    libc.close();
   }
 }
 
@@ -58,23 +63,18 @@ function openLibc(): Libc {
   }
 }
 
-function listenersAt(libc: Libc, port: number): number[] {
+function socketsAt(libc: Libc, port: number): number[] {
   const fds = [...Deno.readDirSync("/proc/self/fd")].map((entry) => Number(entry.name));
-  return fds.filter((fd) => isListening(libc, fd) && portOf(libc, fd) === port);
+  return fds.filter((fd) => portOf(libc, fd) === port);
 }
 
-function isListening(libc: Libc, fd: number): boolean {
-  const value = new Int32Array(1);
-  const size = new Uint32Array([4]);
-  return libc.symbols.getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, bytes(value), bytes(size)) === 0 &&
-    value[0] === 1;
-}
-
-/** sockaddr_in and sockaddr_in6 both keep the port at offset 2, in network order. */
+/** sockaddr_in and sockaddr_in6 both keep the port at offset 2, in network order; -1 for what is not TCP. */
 function portOf(libc: Libc, fd: number): number {
   const address = new Uint8Array(28);
   const size = new Uint32Array([address.length]);
   if (libc.symbols.getsockname(fd, address, bytes(size)) !== 0) return -1;
+  const family = address[0]! | address[1]! << 8;
+  if (family !== AF_INET && family !== AF_INET6) return -1;
   return address[2]! << 8 | address[3]!;
 }
 

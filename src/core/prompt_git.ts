@@ -1,0 +1,133 @@
+/**
+ * What git says about a working directory, for the prompt (core.md A.4 "coding posture"): branch, distance to its
+ * upstream, changed files. `git` gets two seconds; without it, or when it must not be trusted with this repository's
+ * own settings, the branch is read from the files of git and no process is started.
+ */
+import { join } from "node:path";
+import { within } from "@/lib/abort.ts";
+import type { Child, Files, Platform } from "@/platform/mod.ts";
+
+const BOUND_MS = 2_000;
+const MAX_OUTPUT = 200_000;
+const MAX_PATHS = 8;
+const ARGUMENTS = [
+  "--no-optional-locks",
+  "-c",
+  "core.fsmonitor=false",
+  "status",
+  "--porcelain=v2",
+  "--branch",
+  "--untracked-files=normal",
+  "--ignore-submodules=all",
+];
+/** Settings of a repository that make `git status` run programs of its choosing. */
+const RUNS_PROGRAMS = /fsmonitor|\[\s*filter\s+"(?!lfs")|\[\s*include/i;
+
+export interface GitQuery {
+  readonly platform: Platform;
+  /** Where `.git` is. */
+  readonly root: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** One to three lines; empty when not even the branch can be told. Never throws, at most two seconds. */
+export async function gitSnapshot(query: GitQuery): Promise<string> {
+  const { files } = query.platform;
+  const status = await isHarmless(files, query.root) ? await runStatus(query) : null;
+  if (status !== null) return describeStatus(status);
+  const branch = await branchOf(files, query.root);
+  return branch ? `Git branch: ${branch}` : "";
+}
+
+async function textAt(files: Files, path: string): Promise<string | null> {
+  try {
+    return new TextDecoder().decode(await files.readHead(path, 65_536));
+  } catch {
+    return null; // absent or unreadable: told apart by nobody here
+  }
+}
+
+/** A worktree's or submodule's `.git` is a file and its settings lie elsewhere: not looked through, so not run. */
+async function isHarmless(files: Files, root: string): Promise<boolean> {
+  const config = await textAt(files, join(root, ".git", "config"));
+  return config !== null && !RUNS_PROGRAMS.test(config);
+}
+
+async function runStatus({ platform, cwd, env }: GitQuery): Promise<string | null> {
+  const decoder = new TextDecoder();
+  let output = "";
+  let child: Child;
+  try {
+    child = platform.spawn("git", ARGUMENTS, {
+      cwd,
+      env: { ...env, GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" },
+      stdin: "null",
+      onStdout: (chunk) => {
+        if (output.length < MAX_OUTPUT) output += decoder.decode(chunk, { stream: true });
+      },
+      onStderr: () => {/* why it failed is of no use to the model */},
+    });
+  } catch {
+    return null; // no git on this machine
+  }
+  const exit = await within(child.exited.catch(() => null), BOUND_MS);
+  if (exit === undefined) child.kill("SIGKILL");
+  return exit?.code === 0 ? output : null;
+}
+
+interface Status {
+  branch: string;
+  ahead: number;
+  behind: number;
+  changed: string[];
+  untracked: number;
+}
+
+function parseStatus(output: string): Status {
+  const status: Status = { branch: "", ahead: 0, behind: 0, changed: [], untracked: 0 };
+  for (const line of output.split("\n")) {
+    if (line.startsWith("# branch.head ")) status.branch = line.slice(14);
+    else if (line.startsWith("# branch.ab ")) {
+      const [, ahead, behind] = /\+(\d+) -(\d+)/.exec(line) ?? [];
+      [status.ahead, status.behind] = [Number(ahead ?? 0), Number(behind ?? 0)];
+    } else if (line.startsWith("? ")) status.untracked++;
+    else if (/^[12u] /.test(line)) status.changed.push(pathOf(line));
+  }
+  return status;
+}
+
+/** The path field: the ninth of an ordinary entry, the tenth of a rename, the eleventh of a conflict. */
+function pathOf(line: string): string {
+  const fields = line.split("\t")[0]!.split(" ");
+  const from = line[0] === "1" ? 8 : line[0] === "2" ? 9 : 10;
+  return fields.slice(from).join(" ").slice(0, 120);
+}
+
+function describeStatus(output: string): string {
+  const { branch, ahead, behind, changed, untracked } = parseStatus(output);
+  const distance = [ahead ? `${ahead} ahead` : "", behind ? `${behind} behind` : ""].filter(Boolean).join(
+    ", ",
+  );
+  const counts = [
+    changed.length ? `${changed.length} changed` : "",
+    untracked ? `${untracked} untracked` : "",
+  ].filter(Boolean).join(", ");
+  const lines = [
+    `Git branch: ${branch || "unknown"}${distance ? ` (${distance})` : ""}`,
+    `Git status when the conversation started: ${counts || "clean"}`,
+  ];
+  if (changed.length > 0) {
+    const more = changed.length > MAX_PATHS ? `, … ${changed.length - MAX_PATHS} more` : "";
+    lines.push(`Changed files: ${changed.slice(0, MAX_PATHS).join(", ")}${more}`);
+  }
+  return lines.join("\n");
+}
+
+/** Name of the branch or twelve digits of a detached commit. */
+async function branchOf(files: Files, root: string): Promise<string> {
+  const link = /^gitdir: (.+)$/m.exec(await textAt(files, join(root, ".git")) ?? "")?.[1]?.trim();
+  const directory = link === undefined ? join(root, ".git") : link.startsWith("/") ? link : join(root, link);
+  const head = (await textAt(files, join(directory, "HEAD")))?.trim() ?? "";
+  return head.startsWith("ref: refs/heads/") ? head.slice("ref: refs/heads/".length) : head.slice(0, 12);
+}

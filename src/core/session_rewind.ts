@@ -1,0 +1,26 @@
+/**
+ * Cuts a live session back to before one of its rows (tui-gateway.md B.11, core.md D.8): the store first, then memory,
+ * so a write that fails leaves both as they were. Who may ask for it, and with which consent, is decided above.
+ */
+import { HermesError } from "./errors.ts";
+import { repairForResume } from "./resume.ts";
+import type { LiveSession } from "./session.ts";
+
+/**
+ * What stays gets new row ids: new by old. Only a stored session has row ids. Throws `message_not_found` for a row that is not in the conversation now, `store_failed` when it cannot be written.
+ */
+export async function rewindSession(
+  session: LiveSession,
+  rowId: number,
+): Promise<ReadonlyMap<number, number>> {
+  const { services, transcript } = session;
+  if (!await transcript.flush()) {
+    throw new HermesError("store_failed", transcript.warning ?? "The conversation cannot be saved now");
+  }
+  const store = services.store();
+  const moved = await store.truncateBefore(session.headId, rowId);
+  transcript.swap(session.headId, repairForResume(store.loadMessages(session.headId)));
+  services.forgotten(session.scope);
+  services.restored(session.scope, session.history());
+  return moved;
+}

@@ -1,0 +1,50 @@
+/**
+ * Log lines on stderr (acp.md C1): `YYYY-MM-DD HH:MM:SS [LEVEL] name: message`, local time, always one line each,
+ * never a secret. Knows neither files nor levels of the configuration.
+ */
+
+export type LogLevel = "DEBUG" | "INFO" | "WARNING" | "ERROR";
+
+/** Longer messages are cut: a log line is for reading. */
+const MAX_MESSAGE = 4000;
+const RANK: Readonly<Record<LogLevel, number>> = { DEBUG: 0, INFO: 1, WARNING: 2, ERROR: 3 };
+
+export interface LogOptions {
+  /** Takes one line without its end; must not throw. */
+  write(line: string): void;
+  redact(text: string): string;
+  /** Least level that is written. */
+  level: LogLevel;
+  name: string;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+export interface LineLogger {
+  debug(message: string): void;
+  info(message: string): void;
+  warn(message: string): void;
+  error(message: string): void;
+}
+
+function stamp(ms: number): string {
+  const date = new Date(ms);
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ` +
+    `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+/** Line breaks and other control characters become blanks, so that no message can forge a line. */
+function oneLine(text: string): string {
+  // deno-lint-ignore no-control-regex
+  const flat = text.replace(/[\u0000-\u001f\u007f\u0085\u2028\u2029]+/g, " ").trim();
+  return flat.length > MAX_MESSAGE ? `${flat.slice(0, MAX_MESSAGE)}…` : flat;
+}
+
+export function createLogger(options: LogOptions): LineLogger {
+  const log = (level: LogLevel) => (message: string): void => {
+    if (RANK[level] < RANK[options.level]) return;
+    options.write(`${stamp(options.now())} [${level}] ${options.name}: ${oneLine(options.redact(message))}`);
+  };
+  return { debug: log("DEBUG"), info: log("INFO"), warn: log("WARNING"), error: log("ERROR") };
+}

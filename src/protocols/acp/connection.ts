@@ -1,0 +1,91 @@
+/**
+ * What lives as long as one client: its capabilities, the sessions it has seen, the facts of the host. Everything
+ * of one session is in its `SessionView`; nothing here is shared between two sessions but the writer.
+ */
+import type { Hermes } from "@/app/mod.ts";
+import type { ModelChoice } from "@/core/mod.ts";
+import { isObject, type Params } from "./envelope.ts";
+import { type HostFacts, PathComparer, readHostFacts } from "./cwd.ts";
+import type { Peer } from "./peer.ts";
+import type { SessionView } from "./view.ts";
+
+/** What the client can do (acp.md A3a); a value of the wrong type counts as absent. */
+export interface ClientCapabilities {
+  readonly terminalAuth: boolean;
+  /** The older way to say it, under `_meta`. */
+  readonly legacyTerminalAuth: boolean;
+  readonly elicitationForm: boolean;
+  readonly notices: boolean;
+  readonly compaction: boolean;
+}
+
+export const NO_CAPABILITIES: ClientCapabilities = {
+  terminalAuth: false,
+  legacyTerminalAuth: false,
+  elicitationForm: false,
+  notices: false,
+  compaction: false,
+};
+
+function at(value: unknown, ...keys: string[]): unknown {
+  let found = value;
+  for (const key of keys) found = isObject(found) ? found[key] : undefined;
+  return found;
+}
+
+/** Reads `clientCapabilities` of `initialize`; never throws. */
+export function readCapabilities(params: Params): ClientCapabilities {
+  const caps = params.clientCapabilities;
+  return {
+    terminalAuth: at(caps, "auth", "terminal") === true,
+    legacyTerminalAuth: at(caps, "_meta", "terminal-auth") === true,
+    elicitationForm: isObject(at(caps, "elicitation", "form")),
+    notices: isObject(at(caps, "session", "notices")),
+    compaction: isObject(at(caps, "session", "compaction")),
+  };
+}
+
+/** What an `initialize` has settled; a later one replaces it. */
+export interface Handshake {
+  readonly client: ClientCapabilities;
+  /** Ids of the auth methods that were offered. */
+  readonly authMethods: readonly string[];
+}
+
+export class Connection {
+  readonly hermes: Hermes;
+  readonly peer: Peer;
+  /** By public session id; a view dies with close, delete or the connection. */
+  readonly views = new Map<string, SessionView>();
+  handshake: Handshake = { client: NO_CAPABILITIES, authMethods: [] };
+  /** Set by `authenticate` with `builtin-demo`: the model of new sessions of this connection. */
+  chosenModel: ModelChoice | undefined;
+  /** No new turn starts any more. */
+  closing = false;
+  #host: HostFacts | null = null;
+  #comparer: PathComparer | null = null;
+
+  constructor(hermes: Hermes, peer: Peer) {
+    this.hermes = hermes;
+    this.peer = peer;
+  }
+
+  get client(): ClientCapabilities {
+    return this.handshake.client;
+  }
+
+  /** Sources whose sessions exist for this client; `undefined` = all. */
+  get sources(): readonly string[] | undefined {
+    return this.hermes.settings().acp.all_sources ? undefined : ["acp"];
+  }
+
+  get host(): HostFacts {
+    const { platform, config } = this.hermes;
+    return this.#host ??= readHostFacts(platform, (name) => config.env(name));
+  }
+
+  get comparer(): PathComparer {
+    const { platform } = this.hermes;
+    return this.#comparer ??= new PathComparer(this.host, platform.homeDir(), platform.files);
+  }
+}

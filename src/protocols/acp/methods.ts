@@ -1,0 +1,101 @@
+/**
+ * The methods of this door by name (acp.md A3): parse, call, shape the answer. Loaded after the `initialize`
+ * answer went out, with the schemas and all that a session needs.
+ */
+import { authenticate } from "./auth.ts";
+import type { Hermes } from "@/app/mod.ts";
+import { Connection, type Handshake } from "./connection.ts";
+import type { Params } from "./envelope.ts";
+import { configOptions, setConfigOption, setMode, setModel } from "./options.ts";
+import type { Peer, RequestContext } from "./peer.ts";
+import * as schema from "./schema.ts";
+import { listSessions } from "./session_list.ts";
+import {
+  closeSession,
+  deleteSession,
+  forkSession,
+  loadSession,
+  newSession,
+  openSession,
+  resumeSession,
+  viewOf,
+} from "./sessions.ts";
+
+type RequestHandler = (params: Params, context: RequestContext) => unknown;
+
+export interface Methods {
+  readonly requests: Readonly<Record<string, RequestHandler>>;
+  readonly notifications: Readonly<Record<string, (params: Params) => void>>;
+  shakeHands(handshake: Handshake): void;
+  /** Cancels every prompt of every session and starts no other; the answers follow. */
+  cancelAll(): void;
+}
+
+const { parseParams } = schema;
+
+export function createMethods(hermes: Hermes, peer: Peer): Methods {
+  const connection = new Connection(hermes, peer);
+  const requests: Record<string, RequestHandler> = {
+    "authenticate": (params) => {
+      authenticate(connection, parseParams(schema.authenticateParams, params).methodId);
+      return {};
+    },
+    "session/new": (params, context) =>
+      newSession(connection, parseParams(schema.newParams, params), context),
+    "session/load": (params, context) => {
+      const parsed = parseParams(schema.loadParams, params);
+      const work = loadSession(connection, parsed, context).then(context.respond, context.fail);
+      viewOf(connection, parsed.sessionId).prompts.holdWhile(work);
+    },
+    "session/resume": (params, context) =>
+      resumeSession(connection, parseParams(schema.resumeParams, params), context),
+    "session/fork": (params, context) =>
+      forkSession(connection, parseParams(schema.resumeParams, params), context),
+    "session/list": (params) => listSessions(connection, parseParams(schema.listParams, params)),
+    "session/close": (params) =>
+      closeSession(connection, parseParams(schema.sessionParams, params).sessionId),
+    "session/delete": (params) =>
+      deleteSession(connection, parseParams(schema.sessionParams, params).sessionId),
+    "session/prompt": (params, context) => {
+      const { sessionId, prompt } = parseParams(schema.promptParams, params);
+      viewOf(connection, sessionId).prompts.accept(prompt, context);
+    },
+    "session/set_mode": async (params, context) => {
+      const { sessionId, modeId } = parseParams(schema.setModeParams, params);
+      const { view, session } = await openSession(connection, sessionId);
+      await setMode(session, modeId);
+      context.afterResponse(() => view.sendConfigOptions());
+    },
+    "session/set_config_option": async (params, context) => {
+      const { sessionId, configId, value } = parseParams(schema.setConfigOptionParams, params);
+      const { view, session } = await openSession(connection, sessionId);
+      const { mode } = await setConfigOption(session, connection.hermes, configId, value);
+      if (mode !== null) {
+        context.afterResponse(() => view.send({ sessionUpdate: "current_mode_update", currentModeId: mode }));
+      }
+      return { configOptions: configOptions(session, connection.hermes) };
+    },
+    "session/set_model": async (params) => {
+      const { sessionId, modelId } = parseParams(schema.setModelParams, params);
+      const { session } = await openSession(connection, sessionId);
+      await setModel(session, modelId);
+    },
+  };
+  return {
+    // No prototype: a method named like one of Object's is unknown, not found there.
+    requests: Object.assign(Object.create(null), requests),
+    notifications: Object.assign(Object.create(null), {
+      "session/cancel": (params: Params) => {
+        const id = params.sessionId;
+        if (typeof id === "string") void connection.views.get(id)?.prompts.cancelAll();
+      },
+    }),
+    shakeHands: (handshake) => {
+      connection.handshake = handshake;
+    },
+    cancelAll: () => {
+      connection.closing = true;
+      for (const view of connection.views.values()) void view.prompts.cancelAll();
+    },
+  };
+}

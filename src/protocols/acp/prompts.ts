@@ -1,0 +1,290 @@
+/**
+ * The prompts of one session, each answered once, when its own turn has ended (acp.md C10, decision 5).
+ *
+ *   accept ─► admit (open, content, command?) ─► waiting ─► running ─► final updates ─► response ─► next
+ *
+ * A prompt is known from the moment its line was read, so a cancel on the next line finds it. The core gets one
+ * turn at a time: the answer of a turn is written before anything of the next one, and steer text that was left
+ * over runs before the prompts that wait.
+ */
+import {
+  addUsage,
+  type CommandInfo,
+  type Content,
+  HermesError,
+  type Session,
+  textOf,
+  type TurnResult,
+  type UserInput,
+} from "@/core/mod.ts";
+import { abortable, isAbort } from "@/lib/abort.ts";
+import { gateError } from "./auth.ts";
+import { buildContent } from "./content.ts";
+import { fromModelFailure, internalError, REQUEST_CANCELLED, toRpcError } from "./errors.ts";
+import type { RequestContext } from "./peer.ts";
+import type { ContentBlock } from "./schema.ts";
+import type { StopReason } from "./sdk.ts";
+import { STOP_REASONS, Ticket } from "./ticket.ts";
+import type { SessionView } from "./view.ts";
+
+/** `/name args` when every block is text; `null` for a plain prompt (acp.md C9). */
+export function readCommand(blocks: readonly ContentBlock[]): { name: string; args: string } | null {
+  const texts = blocks.flatMap((block) => block.type === "text" ? [block.text] : []);
+  if (texts.length !== blocks.length) return null;
+  const text = texts.join("\n").trim();
+  const match = /^\/(\S+)\s*([\s\S]*)$/.exec(text);
+  return match ? { name: match[1]!.toLowerCase(), args: match[2]!.trim() } : null;
+}
+
+export class PromptQueue {
+  readonly #view: SessionView;
+  /** Being opened and read; answered at once when cancelled. */
+  readonly #admitting = new Set<Ticket>();
+  readonly #waiting: Ticket[] = [];
+  #running: Ticket | null = null;
+  /** Admissions run one after the other, so that prompts keep the order of their lines. */
+  #admission: Promise<void> = Promise.resolve();
+  /** Text of the last prompt when it was cancelled; `/steer` takes it up again. */
+  #cancelledText: string | null = null;
+
+  constructor(view: SessionView) {
+    this.#view = view;
+  }
+
+  /** True while updates of a turn may be sent. */
+  get inTurn(): boolean {
+    return this.#running !== null && !this.#running.context.answered;
+  }
+
+  get busy(): boolean {
+    return this.#running !== null || this.#waiting.length > 0 || this.#admitting.size > 0;
+  }
+
+  /** Answers `context` some time later; never throws. */
+  accept(blocks: readonly ContentBlock[], context: RequestContext): void {
+    const ticket = new Ticket(context);
+    this.#admitting.add(ticket);
+    context.signal.addEventListener("abort", () => this.#cancelOne(ticket), { once: true });
+    this.#admission = this.#admission
+      .then(() => this.#admit(ticket, blocks))
+      .catch((error) => this.#reject(ticket, error))
+      .finally(() => {
+        this.#admitting.delete(ticket);
+        // A session that does not exist leaves nothing behind.
+        if (!this.busy && !this.#view.session) this.#view.drop();
+      });
+  }
+
+  /** Prompts wait for `work` (a load): its updates and its answer come first. It must not reject. */
+  holdWhile(work: Promise<unknown>): void {
+    this.#admission = this.#admission.then(() => work).then(() => {});
+  }
+
+  /** Cancels the running prompt and all that wait; resolves when the running turn is over. Idle: no effect. */
+  async cancelAll(): Promise<void> {
+    const dropped = [...this.#waiting.splice(0), ...this.#admitting];
+    this.#admitting.clear();
+    const running = this.#running;
+    if (running) running.dropped += dropped.length;
+    for (const ticket of dropped) {
+      ticket.cancel();
+      ticket.answer("cancelled");
+    }
+    running?.cancel();
+    await running?.handle?.done;
+  }
+
+  #cancelOne(ticket: Ticket): void {
+    ticket.cancel();
+    if (ticket === this.#running) return;
+    this.#admitting.delete(ticket);
+    const at = this.#waiting.indexOf(ticket);
+    if (at !== -1) this.#waiting.splice(at, 1);
+    ticket.answer("cancelled");
+  }
+
+  #reject(ticket: Ticket, error: unknown): void {
+    if (ticket.cancelled || isAbort(error)) ticket.answer("cancelled");
+    else ticket.context.fail(error);
+  }
+
+  // ── Admission ─────────────────────────────────────────────────────────────────────────────────────────────
+
+  async #admit(ticket: Ticket, blocks: readonly ContentBlock[]): Promise<void> {
+    if (ticket.cancelled) return;
+    const { connection } = this.#view;
+    if (connection.closing) return ticket.answer("cancelled");
+    const session = await abortable(this.#view.open(), ticket.signal);
+    const command = readCommand(blocks);
+    const info = command && connection.hermes.commands.find(command.name, "acp");
+    if (info) return void this.#startCommand(ticket, info, command.args, session);
+    const reader = { host: connection.host, files: connection.hermes.platform.files };
+    const built = await abortable(buildContent(blocks, reader), ticket.signal);
+    if (built.content === null) return ticket.answer("end_turn");
+    this.#enqueue(ticket, inputOf(built.content, built.displayText));
+  }
+
+  #enqueue(ticket: Ticket, input: UserInput | null): void {
+    if (ticket.cancelled || ticket.context.answered) return;
+    ticket.input = input;
+    if (this.#running) this.#waiting.push(ticket);
+    else this.#start(ticket);
+  }
+
+  #start(ticket: Ticket): void {
+    this.#admitting.delete(ticket);
+    const session = this.#view.session;
+    if (!session) {
+      ticket.context.fail(internalError("The session was closed"));
+      return this.#next();
+    }
+    this.#running = ticket;
+    if (ticket.command) return void this.#occupy(ticket, session);
+    if (!session.model) {
+      this.#running = null;
+      ticket.context.fail(gateError(this.#view.connection, session.modelError));
+      return this.#next();
+    }
+    this.#cancelledText = null;
+    this.#view.flushReports();
+    this.#submit(ticket, session, ticket.input!);
+  }
+
+  // ── Turns ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+  #submit(ticket: Ticket, session: Session, input: UserInput): void {
+    ticket.input = input;
+    const stopKeepAlive = this.#keepAlive(ticket);
+    const asks = { approval: true, edit: true, clarify: true };
+    ticket.handle = session.submit(input, { asks, signal: ticket.signal });
+    ticket.handle.done.then((result) => {
+      stopKeepAlive();
+      this.#afterTurn(ticket, session, result);
+    });
+  }
+
+  /** Runs inside the event, so the answer is out before the core does anything else. */
+  onTurnEnd(turnId: string, result: TurnResult): void {
+    const ticket = this.#running;
+    if (ticket?.handle?.id === turnId) this.#finish(ticket, result);
+  }
+
+  #finish(ticket: Ticket, result: TurnResult): void {
+    ticket.usage = addUsage(ticket.usage, result.usage);
+    // A cancel that came in time is answered as one, however the turn ended (acp.md A6.5).
+    const outcome = ticket.cancelled ? "cancelled" : result.outcome;
+    if (outcome === "failed") return this.#answerFailed(ticket, result);
+    if (outcome === "cancelled") this.#cancelledText = ticket.input ? textShown(ticket.input) : null;
+    ticket.followUp = outcome === "cancelled" ? null : result.pendingSteer;
+    if (ticket.followUp === null) this.#answer(ticket, STOP_REASONS[outcome]);
+  }
+
+  #answerFailed(ticket: Ticket, result: TurnResult): void {
+    this.#view.sendUsage();
+    const { pendingSteer } = result;
+    ticket.context.fail(fromModelFailure(result.failure, pendingSteer === null ? {} : { pendingSteer }));
+  }
+
+  #answer(ticket: Ticket, stopReason: StopReason): void {
+    const { dropped } = ticket;
+    if (dropped > 0) this.#view.say(`${dropped} queued prompt${dropped === 1 ? " was" : "s were"} dropped.`);
+    this.#view.sendUsage();
+    ticket.answer(stopReason);
+  }
+
+  #afterTurn(ticket: Ticket, session: Session, result: TurnResult): void {
+    if (!ticket.context.answered && ticket.followUp === null) this.#finish(ticket, result);
+    const text = ticket.followUp;
+    ticket.followUp = null;
+    if (text !== null && ticket.cancelled) this.#answer(ticket, "cancelled");
+    if (text !== null && !ticket.cancelled) {
+      this.#view.say("The guidance met no further tool call; it runs now as a message of its own.");
+      return this.#submit(ticket, session, { content: text });
+    }
+    this.#running = null;
+    this.#next();
+  }
+
+  #next(): void {
+    const next = this.#running ? undefined : this.#waiting.shift();
+    if (next) this.#start(next);
+  }
+
+  /** Sends an empty chunk whenever nothing was sent for the interval. Returns the function that ends it. */
+  #keepAlive(ticket: Ticket): () => void {
+    const seconds = this.#view.connection.hermes.settings().acp.keepalive_interval_s;
+    if (!(seconds > 0)) return () => {};
+    let seen = this.#view.frames;
+    const timer = setInterval(() => {
+      if (this.#view.frames === seen && !ticket.context.answered) this.#view.keepAlive();
+      seen = this.#view.frames;
+    }, seconds * 1000);
+    return () => clearInterval(timer);
+  }
+
+  // ── Slash commands ────────────────────────────────────────────────────────────────────────────────────────
+
+  async #startCommand(ticket: Ticket, info: CommandInfo, args: string, session: Session): Promise<void> {
+    const needsSession = info.needsIdle || (info.name === "model" && args !== "");
+    if (needsSession && !this.#running) {
+      ticket.command = { info, args };
+      return this.#enqueue(ticket, null);
+    }
+    if (needsSession) return this.#tell(ticket, `/${info.name} has to wait until the turn has ended.`);
+    await this.#runCommand(ticket, info, args, session);
+  }
+
+  /** The command has the session for itself, like a turn; a cancel ends the wait at once. */
+  async #occupy(ticket: Ticket, session: Session): Promise<void> {
+    const { info, args } = ticket.command!;
+    await this.#runCommand(ticket, info, args, session);
+    if (this.#running === ticket && ticket.handle === null) {
+      this.#running = null;
+      this.#next();
+    }
+  }
+
+  async #runCommand(ticket: Ticket, info: CommandInfo, args: string, session: Session): Promise<void> {
+    const { hermes } = this.#view.connection;
+    try {
+      const run = hermes.commands.run(info.name, args, { session, surface: "acp", signal: ticket.signal });
+      const result = await abortable(run, ticket.signal);
+      if (result.type === "text") return this.#tell(ticket, result.text);
+      if (result.type === "prefill") return this.#tell(ticket, result.message);
+      if (result.notice) this.#view.say(result.notice);
+      this.#sendOn(ticket, info.name, result.message);
+    } catch (error) {
+      if (isAbort(error) || ticket.cancelled) return this.#answer(ticket, "cancelled");
+      const rpc = toRpcError(error, (text) => hermes.redact(text));
+      if (rpc.code === REQUEST_CANCELLED) return ticket.answer("cancelled");
+      const text = error instanceof HermesError ? error.message : `/${info.name} failed: ${rpc.message}`;
+      this.#tell(ticket, text);
+    }
+  }
+
+  /** A command that turned into a prompt: `/queue`, and `/steer` while nothing runs. */
+  #sendOn(ticket: Ticket, name: string, message: string): void {
+    const kept = name === "steer" ? this.#cancelledText : null;
+    const content = kept === null ? message : `${kept}\n\nCorrection by the user: ${message}`;
+    if (name === "queue" && this.#running && !ticket.cancelled) {
+      this.#view.say(`Queued: ${this.#waiting.length + 1} waiting.`);
+    }
+    this.#enqueue(ticket, { content });
+  }
+
+  #tell(ticket: Ticket, text: string): void {
+    if (ticket.context.answered) return;
+    if (ticket.cancelled) return ticket.answer("cancelled");
+    this.#view.say(text);
+    this.#view.sendUsage();
+    ticket.answer("end_turn");
+  }
+}
+
+function inputOf(content: Content, displayText: string): UserInput {
+  return displayText === textOf(content) ? { content } : { content, displayText };
+}
+
+function textShown(input: UserInput): string {
+  return input.displayText ?? textOf(input.content);
+}

@@ -1,0 +1,124 @@
+/**
+ * A stored conversation as updates, oldest first (acp.md C12), through the same cards as live calls. Message ids
+ * are made of the row ids, so that a second load gives the same ones. Pure; a row that cannot be shown becomes a
+ * visible placeholder.
+ */
+import { type ContentPart, type Message, textOf, type ToolCall, type ToolCallView } from "@/core/mod.ts";
+import type { ContentBlock, SessionUpdate } from "../sdk.ts";
+import { endUpdate, failedUpdate, planUpdate, startUpdate, todosOfResult } from "./tool_calls.ts";
+
+export interface ReplayContext {
+  readonly sessionId: string;
+  /** A stored call as hosts see it; never throws. */
+  describe(call: ToolCall): ToolCallView;
+  isBuiltin(name: string): boolean;
+  /** The client shows compactions as such. */
+  readonly compaction: boolean;
+  /** True for a call that is running now: it is left open. */
+  isLive(callId: string): boolean;
+}
+
+const SUMMARY_KIND = "compaction_summary";
+const NO_RESULT = "No result was stored: the call was interrupted.";
+
+/** Yields the updates of one message at a time, so that the caller can pause between them. */
+export function* replay(messages: readonly Message[], context: ReplayContext): Generator<SessionUpdate[]> {
+  /** Announced calls without a result yet. */
+  const open = new Map<string, ToolCallView>();
+  for (const [index, message] of messages.entries()) {
+    const isSummary = message.displayKind === SUMMARY_KIND;
+    if (message.displayKind !== undefined && !isSummary) continue;
+    const updates = message.role === "tool" ? [] : closeOpen(open, context);
+    const messageId = `${context.sessionId}-${message.rowId ?? `n${index}`}`;
+    try {
+      if (isSummary) updates.push(renderSummary(textOf(message.content), messageId, context));
+      else updates.push(...renderMessage(message, messageId, open, context));
+    } catch {
+      updates.push(
+        chunk("agent_message_chunk", `${context.sessionId}-x${index}`, "[This message cannot be shown]"),
+      );
+    }
+    yield updates;
+  }
+  yield closeOpen(open, context);
+}
+
+function closeOpen(open: Map<string, ToolCallView>, context: ReplayContext): SessionUpdate[] {
+  const updates: SessionUpdate[] = [];
+  for (const id of open.keys()) if (!context.isLive(id)) updates.push(failedUpdate(id, NO_RESULT));
+  open.clear();
+  return updates;
+}
+
+type ChunkUpdate = "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk";
+
+function chunk(sessionUpdate: ChunkUpdate, messageId: string, text: string): SessionUpdate {
+  return { sessionUpdate, messageId, content: { type: "text", text } };
+}
+
+function renderMessage(
+  message: Message,
+  messageId: string,
+  open: Map<string, ToolCallView>,
+  context: ReplayContext,
+): SessionUpdate[] {
+  switch (message.role) {
+    case "user":
+      return renderUser(message.displayText ?? textOf(message.content), message.content, messageId);
+    case "assistant":
+      return [
+        ...(message.reasoning ? [chunk("agent_thought_chunk", `${messageId}-t`, message.reasoning)] : []),
+        ...(message.content ? [chunk("agent_message_chunk", messageId, message.content)] : []),
+        ...(message.toolCalls ?? []).map((call) => {
+          const view = context.describe(call);
+          open.set(call.id, view);
+          return startUpdate(view, { waiting: false, builtin: context.isBuiltin(call.name) });
+        }),
+      ];
+    case "tool": {
+      const call = open.get(message.toolCallId);
+      if (!call) return [];
+      open.delete(message.toolCallId);
+      const result = textOf(message.content);
+      const isError = message.meta?.isError ?? message.effect !== undefined;
+      const done = { call, result, isError, edits: message.meta?.edits ?? [] };
+      const todos = message.toolName === "todo" ? todosOfResult(result) : null;
+      return [endUpdate(done, context.isBuiltin(message.toolName)), ...(todos ? [planUpdate(todos)] : [])];
+    }
+  }
+}
+
+/** Where the model's memory of what was before became a summary; the messages themselves stand before it. */
+function renderSummary(text: string, messageId: string, context: ReplayContext): SessionUpdate {
+  const content: ContentBlock = { type: "text", text };
+  if (context.compaction) {
+    return {
+      sessionUpdate: "compaction_update",
+      compactionId: messageId,
+      status: "completed",
+      summary: [content],
+    };
+  }
+  const _meta = { hermes: { compactionSummary: true } };
+  return { sessionUpdate: "user_message_chunk", messageId, content, _meta };
+}
+
+function renderUser(
+  text: string,
+  content: string | readonly ContentPart[],
+  messageId: string,
+): SessionUpdate[] {
+  const updates: SessionUpdate[] = [];
+  if (text) updates.push(chunk("user_message_chunk", messageId, text));
+  if (typeof content === "string") return updates;
+  for (const part of content) {
+    const image = part.type === "image_url" ? imageBlock(part.image_url.url) : null;
+    if (image) updates.push({ sessionUpdate: "user_message_chunk", messageId, content: image });
+  }
+  return updates;
+}
+
+function imageBlock(url: string): ContentBlock | null {
+  const match = /^data:([^;,]+);base64,(.*)$/s.exec(url);
+  return match ? { type: "image", mimeType: match[1]!, data: match[2]! } : null;
+}

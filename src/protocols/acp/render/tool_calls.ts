@@ -1,0 +1,110 @@
+/**
+ * Tool calls as ACP cards, live and on replay alike (acp.md C11). The tool has described itself; this file only
+ * translates. Pure.
+ */
+import type { FileEdit, TodoItem, ToolCallView } from "@/core/mod.ts";
+import { isObject } from "../envelope.ts";
+import type { Plan, SessionUpdate, ToolCallContent } from "../sdk.ts";
+import { hasFailed, readResult, resultText } from "./results.ts";
+
+export function textContent(text: string): ToolCallContent {
+  return { type: "content", content: { type: "text", text } };
+}
+
+export function diffContent(edit: FileEdit): ToolCallContent {
+  return { type: "diff", path: edit.path, oldText: edit.oldText, newText: edit.newText ?? "" };
+}
+
+function locationsOf(call: ToolCallView): { path: string; line?: number }[] {
+  return call.description.locations.map(({ path, line }) => line === undefined ? { path } : { path, line });
+}
+
+/** What every card says about its call, whatever its status. */
+function facts(call: ToolCallView, builtin: boolean) {
+  const { title, kind } = call.description;
+  const locations = locationsOf(call);
+  return {
+    toolCallId: call.id,
+    title: title || call.name,
+    name: call.name,
+    kind,
+    ...(locations.length ? { locations } : {}),
+    ...(builtin ? {} : { rawInput: call.args }),
+  };
+}
+
+function startContent(call: ToolCallView, waiting: boolean): ToolCallContent[] {
+  const { startText, kind } = call.description;
+  if (waiting && kind === "edit") return [textContent("Waiting for approval: see the diff in the question.")];
+  return startText ? [textContent(startText)] : [];
+}
+
+/** The announcement. `waiting`: a permission request for this call follows. */
+export function startUpdate(
+  call: ToolCallView,
+  options: { waiting: boolean; builtin: boolean },
+): SessionUpdate {
+  const content = startContent(call, options.waiting);
+  return {
+    sessionUpdate: "tool_call",
+    ...facts(call, options.builtin),
+    status: options.waiting ? "pending" : "in_progress",
+    ...(content.length ? { content } : {}),
+  };
+}
+
+export interface FinishedCall {
+  readonly call: ToolCallView;
+  readonly result: string;
+  readonly isError: boolean;
+  readonly edits: readonly FileEdit[];
+}
+
+function endFields(done: FinishedCall, builtin: boolean) {
+  const { call, result, edits } = done;
+  const failed = hasFailed(result, done.isError, builtin);
+  const text = resultText(call.name, result, call.args);
+  return {
+    status: failed ? "failed" as const : "completed" as const,
+    content: [...(text ? [textContent(text)] : []), ...edits.map(diffContent)],
+    ...(builtin || readResult(result) !== null ? {} : { rawOutput: result }),
+  };
+}
+
+/** The end of an announced call. */
+export function endUpdate(done: FinishedCall, builtin: boolean): SessionUpdate {
+  return { sessionUpdate: "tool_call_update", toolCallId: done.call.id, ...endFields(done, builtin) };
+}
+
+/** A call that ended before it was announced (refused by policy): one card with its final status. */
+export function wholeUpdate(done: FinishedCall, builtin: boolean): SessionUpdate {
+  return { sessionUpdate: "tool_call", ...facts(done.call, builtin), ...endFields(done, builtin) };
+}
+
+export function failedUpdate(toolCallId: string, reason: string): SessionUpdate {
+  return { sessionUpdate: "tool_call_update", toolCallId, status: "failed", content: [textContent(reason)] };
+}
+
+const PLAN_STATUS = {
+  pending: "pending",
+  in_progress: "in_progress",
+  completed: "completed",
+  cancelled: "completed",
+} as const;
+
+/** The whole list, always (acp.md A5). */
+export function planUpdate(todos: readonly TodoItem[]): SessionUpdate {
+  const entries: Plan["entries"] = todos.map((item) => ({
+    content: item.status === "cancelled" ? `[cancelled] ${item.content}` : item.content,
+    priority: "medium",
+    status: PLAN_STATUS[item.status] ?? "pending",
+  }));
+  return { sessionUpdate: "plan", entries };
+}
+
+/** The list in a stored `todo` result; `null` when there is none. */
+export function todosOfResult(result: string): TodoItem[] | null {
+  const todos = readResult(result)?.todos;
+  if (!Array.isArray(todos)) return null;
+  return todos.filter((item): item is TodoItem => isObject(item) && typeof item.content === "string");
+}

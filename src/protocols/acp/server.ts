@@ -1,0 +1,173 @@
+/**
+ * Serves one client from its first byte to the exit (acp.md D5). It reads at once; `initialize` is answered from
+ * the foundation (configuration and model choice), and only then is the rest of the program loaded, while the
+ * client reads that answer. Messages wait in their order for what they need.
+ *
+ *   read ─► end of input │ signal │ broken stdout
+ *             grace (eof_grace_s │ 0 │ 0) ─► cancel all ─► shutdown ─► flush      together at most grace + 2 s
+ */
+import type { Hermes } from "@/app/mod.ts";
+import { abortable, within } from "@/lib/abort.ts";
+import { type ByteSink, FrameWriter } from "@/lib/frame_writer.ts";
+import type { Foundation } from "./auth.ts";
+import type { Handshake } from "./connection.ts";
+import type { Params } from "./envelope.ts";
+import { AcpError, INVALID_REQUEST, METHOD_NOT_FOUND, type RpcError, toRpcError } from "./errors.ts";
+import { initialize, manifestMismatch } from "./initialize.ts";
+import type { Methods } from "./methods.ts";
+import { Peer, type RequestContext } from "./peer.ts";
+
+export interface AcpIo {
+  readonly input: AsyncIterable<Uint8Array>;
+  readonly output: ByteSink;
+  /** Fires on SIGTERM and SIGINT: the grace is 0 then. */
+  readonly stop?: AbortSignal;
+}
+
+export interface AcpProgram {
+  /** What `initialize` needs; asked for while the first bytes are on their way. */
+  foundation(): Foundation;
+  /** The whole program; asked for after the first `initialize` was answered. */
+  load(): Promise<Hermes>;
+  /** One line to stderr, for faults before the program is loaded. */
+  report(line: string): void;
+}
+
+/** The longest time a timer takes. */
+const NEVER_MS = 2 ** 31 - 1;
+const CANCEL_MS = 1_000;
+const SHUTDOWN_MS = 600;
+const FLUSH_MS = 250;
+
+/** The exit code: 0 at the end of input and on signals, 1 when not even the foundation could be loaded. */
+export async function serveAcp(program: AcpProgram, io: AcpIo): Promise<number> {
+  return await new AcpServer(program, io).run();
+}
+
+class AcpServer {
+  readonly #program: AcpProgram;
+  readonly #io: AcpIo;
+  readonly #writer: FrameWriter;
+  readonly #peer: Peer;
+  /** stdout is broken: the host is gone. */
+  readonly #gone = new AbortController();
+  /** Configuration and model choice; the loaded program's own as soon as it is there. */
+  #foundation: Foundation | null = null;
+  #handshake: Handshake | null = null;
+  #hermes: Hermes | null = null;
+  /** The other methods; `null` until they are loaded. */
+  #methods: Methods | null = null;
+  #loadError: unknown = null;
+  #stallMs = NEVER_MS;
+
+  constructor(program: AcpProgram, io: AcpIo) {
+    this.#program = program;
+    this.#io = io;
+    const stallMs = () => this.#stallMs;
+    this.#writer = new FrameWriter(io.output, {
+      // Asked for at each write: the configuration comes later than the writer.
+      get stallMs() {
+        return stallMs();
+      },
+      onStall: () => this.#warn(`the client has not read our output for ${stallMs() / 1000} s`),
+      onError: () => this.#gone.abort(),
+    });
+    this.#peer = new Peer(this.#writer, {
+      request: (method, params, context) => this.#onRequest(method, params, context),
+      notification: (method, params) => this.#methods?.notifications[method]?.(params),
+      toRpcError: (error) => this.#toRpcError(error),
+    });
+  }
+
+  async run(): Promise<number> {
+    const stop = this.#io.stop ? AbortSignal.any([this.#io.stop, this.#gone.signal]) : this.#gone.signal;
+    const reading = abortable(this.#peer.read(this.#io.input), stop);
+    reading.catch(() => {/* looked at below */});
+    try {
+      this.#foundation = this.#program.foundation();
+      this.#stallMs = this.#foundation.config.settings().acp.write_stall_s * 1000 || NEVER_MS;
+    } catch (error) {
+      this.#program.report(`hermes acp: cannot start: ${this.#toRpcError(error).message}`);
+      return 1;
+    }
+    await reading.catch(() => {/* told to stop: no more input counts */});
+    this.#peer.endInput();
+    if (!stop.aborted) {
+      const grace = this.#foundation.config.settings().acp.eof_grace_s * 1000;
+      await abortable(within(this.#peer.quiet(), grace), stop).catch(() => {/* the grace ends at once */});
+    }
+    await this.#close();
+    return 0;
+  }
+
+  async #close(): Promise<void> {
+    this.#methods?.cancelAll();
+    await within(this.#peer.quiet(), CANCEL_MS);
+    if (this.#hermes) {
+      const shutdown = this.#hermes.shutdown("agent_close", { deadlineMs: SHUTDOWN_MS });
+      await within(shutdown, SHUTDOWN_MS + 100);
+    }
+    await within(this.#writer.idle(), FLUSH_MS);
+  }
+
+  #onRequest(method: string, params: Params, context: RequestContext): unknown {
+    if (method === "initialize") return this.#onInitialize(params, context);
+    const run = this.#methods?.requests[method];
+    if (run) return run(params, context);
+    if (!this.#handshake) throw new AcpError(INVALID_REQUEST, "Invalid request: initialize comes first");
+    if (this.#loadError) throw this.#loadError;
+    throw new AcpError(METHOD_NOT_FOUND, `Method not found: ${method.slice(0, 100)}`, {
+      method: method.slice(0, 100),
+    });
+  }
+
+  #onInitialize(params: Params, context: RequestContext): void {
+    try {
+      const { result, handshake } = initialize(this.#foundation!, params);
+      context.respond(result);
+      this.#handshake = handshake;
+    } catch (error) {
+      context.fail(error);
+    }
+    if (this.#handshake && !this.#methods) void this.#load();
+    else this.#ready();
+  }
+
+  /** The latest handshake counts from here on; what was held back goes on. */
+  #ready(): void {
+    if (this.#handshake) this.#methods?.shakeHands(this.#handshake);
+    this.#peer.release();
+  }
+
+  /** Loads the rest of the program while the client reads our answer; messages are held back meanwhile. */
+  async #load(): Promise<void> {
+    try {
+      const [hermes, { createMethods }] = await Promise.all([this.#program.load(), import("./methods.ts")]);
+      this.#hermes = hermes;
+      this.#foundation = hermes;
+      this.#methods = createMethods(hermes, this.#peer);
+      this.#warnAboutManifest();
+    } catch (error) {
+      this.#loadError = error;
+      this.#program.report(`hermes acp: cannot load: ${this.#toRpcError(error).message}`);
+    }
+    this.#ready();
+  }
+
+  #warn(message: string): void {
+    if (this.#hermes) this.#hermes.log.warn(`acp: ${message}`);
+    else this.#program.report(`hermes acp: ${message}`);
+  }
+
+  #warnAboutManifest(): void {
+    const mismatch = manifestMismatch(this.#foundation!);
+    if (!mismatch) return;
+    this.#warn(
+      `the client's manifest names version ${mismatch.manifest}, this program is ${mismatch.binary}`,
+    );
+  }
+
+  #toRpcError(error: unknown): RpcError {
+    return toRpcError(error, (text) => this.#hermes?.redact(text) ?? text);
+  }
+}

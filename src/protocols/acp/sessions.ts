@@ -1,0 +1,211 @@
+/**
+ * The life of sessions on this wire (acp.md C3): new, load, resume, fork, close, delete. Each checks all it
+ * was given before anything changes; what comes after an answer is sent after it.
+ */
+import type { Session } from "@/core/mod.ts";
+import { requireModel } from "./auth.ts";
+import type { Connection } from "./connection.ts";
+import { requireDirectory, requirePath } from "./cwd.ts";
+import { sessionNotFound } from "./errors.ts";
+import { replayHistory } from "./history.ts";
+import { configOptions, modesOf } from "./options.ts";
+import type { RequestContext } from "./peer.ts";
+import { freshMeta, provenanceMeta, sessionProvenance } from "./provenance.ts";
+import type { LoadParams, McpServer, NewParams, ResumeParams } from "./schema.ts";
+import { SessionView } from "./view.ts";
+
+interface Place {
+  readonly cwd: string;
+  readonly additionalDirectories: readonly string[];
+}
+
+/** The view of a session this client names; made when it is named for the first time. */
+export function viewOf(connection: Connection, id: string): SessionView {
+  let view = connection.views.get(id);
+  if (!view) {
+    view = new SessionView(id, connection);
+    connection.views.set(id, view);
+  }
+  return view;
+}
+
+/** The live session of an id. Throws -32002, and then nothing of the id is kept. */
+export async function openSession(
+  connection: Connection,
+  id: string,
+  place?: Place,
+): Promise<{ view: SessionView; session: Session }> {
+  const view = viewOf(connection, id);
+  try {
+    return { view, session: await view.open(place) };
+  } catch (error) {
+    if (!view.prompts.busy) view.drop();
+    throw error;
+  }
+}
+
+// ── New and fork ────────────────────────────────────────────────────────────────────────────────────────────
+
+async function existingPlace(connection: Connection, params: NewParams | ResumeParams): Promise<Place> {
+  const { files } = connection.hermes.platform;
+  const cwd = await requireDirectory("cwd", params.cwd, connection.host, files);
+  const additionalDirectories: string[] = [];
+  for (const raw of params.additionalDirectories ?? []) {
+    additionalDirectories.push(await requireDirectory("additionalDirectories", raw, connection.host, files));
+  }
+  return { cwd, additionalDirectories };
+}
+
+function stateOf(connection: Connection, session: Session) {
+  return { modes: modesOf(session), configOptions: configOptions(session, connection.hermes) };
+}
+
+/** Servers are taken note of and told as not started: no tool of theirs exists here (acp.md C5 "Reporting"). */
+function reportServers(view: SessionView, servers: readonly McpServer[] | null | undefined): void {
+  for (const server of servers ?? []) {
+    view.report(`MCP server "${server.name}" was not started: this version does not start MCP servers.`);
+  }
+}
+
+/** Takes over a session that was just made and lets it speak once its id is known to the client. */
+function introduce(connection: Connection, session: Session, context: RequestContext): SessionView {
+  const view = viewOf(connection, session.id);
+  view.adopt(session);
+  context.afterResponse(() => {
+    view.listen();
+    view.sendOpening();
+  });
+  return view;
+}
+
+export async function newSession(connection: Connection, params: NewParams, context: RequestContext) {
+  const { hermes, chosenModel } = connection;
+  const place = await existingPlace(connection, params);
+  requireModel(connection, chosenModel);
+  const session = await hermes.sessions.create({
+    id: hermes.platform.ids.uuid(),
+    source: "acp",
+    surface: "acp",
+    editPolicy: "ask",
+    storeNow: true,
+    ...place,
+    ...(chosenModel ? { model: chosenModel } : {}),
+  });
+  const view = introduce(connection, session, context);
+  reportServers(view, params.mcpServers);
+  return { sessionId: session.id, ...stateOf(connection, session), _meta: freshMeta(session.id) };
+}
+
+/** The provider gate for a copy: the model is that of its source. Throws -32002 when there is no such source. */
+function requireForkable(connection: Connection, id: string): void {
+  const { hermes, sources } = connection;
+  const row = hermes.store().getSession(id);
+  if (!row || (sources && !sources.includes(row.source))) throw sessionNotFound(id);
+  const { model, provider, baseUrl, apiMode } = (hermes.store().tipOf(id) ?? row).config;
+  requireModel(connection, {
+    ...(model === undefined ? {} : { model }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(apiMode === undefined ? {} : { apiMode }),
+  });
+}
+
+export async function forkSession(connection: Connection, params: ResumeParams, context: RequestContext) {
+  const { hermes, sources } = connection;
+  requireForkable(connection, params.sessionId);
+  const place = await existingPlace(connection, params);
+  const session = await hermes.sessions.fork(params.sessionId, {
+    id: hermes.platform.ids.uuid(),
+    surface: "acp",
+    editPolicy: "ask",
+    allowEmpty: true,
+    ...(sources ? { sources } : {}),
+    ...place,
+  });
+  const view = introduce(connection, session, context);
+  reportServers(view, params.mcpServers);
+  return {
+    sessionId: session.id,
+    ...stateOf(connection, session),
+    _meta: provenanceMeta(hermes, session),
+  };
+}
+
+// ── Load and resume ─────────────────────────────────────────────────────────────────────────────────────────
+
+/** Opens a stored session where the client now has it; a missing directory is accepted and told. */
+async function reopen(connection: Connection, params: LoadParams | ResumeParams, context: RequestContext) {
+  const { hermes, host } = connection;
+  const place: Place = {
+    cwd: requirePath("cwd", params.cwd, host),
+    additionalDirectories: (params.additionalDirectories ?? [])
+      .map((raw) => requirePath("additionalDirectories", raw, host)),
+  };
+  const { view, session } = await openSession(connection, params.sessionId, place);
+  if (!session.running && !isAt(session, place)) await session.setCwd(place.cwd, place.additionalDirectories);
+  const stat = await hermes.platform.files.stat(place.cwd).catch(() => null);
+  if (!stat?.isDirectory) {
+    view.report(`The directory ${place.cwd} does not exist: file and terminal tools will fail.`);
+  }
+  reportServers(view, params.mcpServers);
+  context.afterResponse(() => view.sendOpening());
+  return { view, session };
+}
+
+function isAt(session: Session, place: Place): boolean {
+  const wanted = [place.cwd, ...place.additionalDirectories];
+  return wanted.length === session.roots.length && wanted.every((path, i) => path === session.roots[i]);
+}
+
+/** What the user is told when earlier parts cannot be found (acp.md D4); `null` when all are there. */
+function chainWarning(connection: Connection, session: Session): string | null {
+  const { hermes } = connection;
+  const { chainStatus, brokenAt } = sessionProvenance(hermes, session);
+  if (chainStatus === "ok") return null;
+  hermes.log.warn(
+    `acp: session ${session.id}: the chain of its earlier parts is ${chainStatus} at ${brokenAt}`,
+  );
+  return "Earlier history of this session could not be found; it is shown from the first part that is there.";
+}
+
+function reopened(connection: Connection, session: Session) {
+  return { ...stateOf(connection, session), _meta: provenanceMeta(connection.hermes, session) };
+}
+
+export async function resumeSession(connection: Connection, params: ResumeParams, context: RequestContext) {
+  const { view, session } = await reopen(connection, params, context);
+  const warning = chainWarning(connection, session);
+  if (warning) view.report(warning);
+  return reopened(connection, session);
+}
+
+export async function loadSession(connection: Connection, params: LoadParams, context: RequestContext) {
+  const { view, session } = await reopen(connection, params, context);
+  await replayHistory(view, session);
+  const warning = chainWarning(connection, session);
+  if (warning) view.say(warning);
+  return reopened(connection, session);
+}
+
+// ── Close and delete ────────────────────────────────────────────────────────────────────────────────────────
+
+/** Cancels what runs (its prompt is answered first), frees all, keeps the stored conversation. */
+export async function closeSession(connection: Connection, id: string): Promise<void> {
+  const view = connection.views.get(id);
+  const session = view?.session;
+  if (!view || !session) throw sessionNotFound(id);
+  await view.prompts.cancelAll();
+  view.drop();
+  await session.close("agent_close");
+}
+
+/** Removes the conversation from all lists; an unknown id is a success without effect. */
+export async function deleteSession(connection: Connection, id: string): Promise<void> {
+  const { hermes, sources } = connection;
+  const row = hermes.store().getSession(id);
+  if (!row || (sources && !sources.includes(row.source))) return;
+  const view = connection.views.get(id);
+  await view?.prompts.cancelAll();
+  view?.drop();
+  await hermes.sessions.delete(id);
+}

@@ -1,0 +1,23 @@
+import { createLogger } from "@/lib/log.ts";
+import { assertEquals } from "../support/assert.ts";
+
+Deno.test("createLogger() writes one redacted line per message, from its level on", () => {
+  const lines: string[] = [];
+  const when = new Date(2026, 0, 2, 3, 4, 5).getTime();
+  const log = createLogger({
+    write: (line) => void lines.push(line),
+    redact: (text) => text.replaceAll("secret", "***"),
+    level: "INFO",
+    name: "acp",
+    now: () => when,
+  });
+  log.debug("hidden");
+  log.info("a\r\nb\u2028c\u0000d\u001b[31m secret");
+  log.warn("w");
+  log.error("x".repeat(5000));
+  assertEquals(lines.slice(0, 2), [
+    "2026-01-02 03:04:05 [INFO] acp: a b c d [31m ***",
+    "2026-01-02 03:04:05 [WARNING] acp: w",
+  ]);
+  assertEquals(lines[2], `2026-01-02 03:04:05 [ERROR] acp: ${"x".repeat(4000)}…`);
+});
