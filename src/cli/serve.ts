@@ -2,10 +2,11 @@
  * `hermes serve`: the OpenAI-compatible API server as a command. Reads the flags, builds the agent, and hands both
  * to the door; the exit code says whether it started and ended in good order.
  */
+import { buildHermes } from "@/app/build.ts";
 import { serveApi } from "@/protocols/api/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, UsageError } from "./args.ts";
-import { hermesOptions, withHermes } from "./hermes_session.ts";
+import { hermesOptions } from "./hermes_session.ts";
 import { SERVE } from "./specs.ts";
 
 /** Throws `UsageError` for flags that cannot be meant. */
@@ -16,7 +17,12 @@ export async function run(args: readonly string[], platform: Platform): Promise<
   const port = portOf(parsed.value("port"));
   const flags = { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port }) };
   const options = { ...hermesOptions(parsed), surface: "api_server" };
-  return await withHermes(platform, options, (hermes) => serveApi(hermes, flags));
+  const hermes = buildHermes(platform, options);
+  try {
+    return await serveApi(hermes, flags);
+  } finally {
+    await hermes.shutdown("server_shutdown");
+  }
 }
 
 function portOf(text: string | undefined): number | undefined {

@@ -1,0 +1,140 @@
+/**
+ * `config.jsonc` on disk: read when it has changed, kept as the last good state when it is broken, written whole.
+ * Owns the cached state of the file. Knows nothing of settings.
+ */
+import { HermesError } from "@/core/mod.ts";
+import type { Platform } from "@/platform/mod.ts";
+import { editJsonc, type Path } from "./edit.ts";
+import { replaceFile, withFileLock } from "./file_lock.ts";
+import { type JsoncResult, parseJsonc } from "./jsonc_read.ts";
+import type { ConfigPaths } from "./paths.ts";
+import { configSchema } from "./schema.ts";
+import { bareText } from "./starter.ts";
+import { isTree, type Tree } from "./tree.ts";
+
+export interface Edit {
+  readonly path: Path;
+  /** `undefined` removes. */
+  readonly value: unknown;
+}
+
+type FileState = { readonly ok: true; readonly tree: Tree } | { readonly ok: false; readonly reason: string };
+
+function readState(text: string): FileState {
+  const parsed: JsoncResult = parseJsonc(text);
+  if (!parsed.ok) {
+    return { ok: false, reason: `line ${parsed.line}, column ${parsed.column}: ${parsed.message}` };
+  }
+  if (!isTree(parsed.value)) return { ok: false, reason: "it must hold an object" };
+  return { ok: true, tree: parsed.value };
+}
+
+export class ConfigFile {
+  readonly #platform: Platform;
+  readonly #paths: ConfigPaths;
+  #stamp = "never read";
+  #good: Tree = {};
+  #problem: string | null = null;
+  /** Grows whenever `tree` may have changed. */
+  version = 0;
+
+  constructor(platform: Platform, paths: ConfigPaths) {
+    this.#platform = platform;
+    this.#paths = paths;
+  }
+
+  get tree(): Tree {
+    return this.#good;
+  }
+
+  /** What is wrong with the file, or `null`. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  exists(): boolean {
+    return this.#platform.files.statSync(this.#paths.config) !== null;
+  }
+
+  /** Re-reads the file when its time or size differs from what was read last. */
+  refresh(): void {
+    try {
+      const stat = this.#platform.files.statSync(this.#paths.config);
+      const stamp = stat ? `${stat.mtimeMs}:${stat.size}` : "absent";
+      if (stamp === this.#stamp) return;
+      this.#stamp = stamp;
+      this.#adopt(stat ? this.#platform.files.readTextSync(this.#paths.config) ?? "" : "");
+    } catch (error) {
+      this.#reject(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #adopt(text: string): void {
+    const state = readState(text);
+    if (!state.ok) return this.#reject(state.reason);
+    this.#good = state.tree;
+    this.#problem = null;
+    this.version++;
+  }
+
+  #reject(reason: string): void {
+    const problem = `${this.#paths.config} cannot be read (${reason}); using ${
+      this.version > 0 ? "the last good settings" : "the defaults"
+    } until it is mended`;
+    if (problem === this.#problem) return;
+    this.#problem = problem;
+    this.version++;
+  }
+
+  /** Makes the planned edits, or none, under the lock. Whatever throws leaves the file as it was. */
+  async edit(plan: (tree: Tree) => readonly Edit[]): Promise<void> {
+    await this.#prepareHome();
+    await withFileLock(this.#platform, this.#paths.config, async () => {
+      const before = this.#platform.files.readTextSync(this.#paths.config);
+      const state = readState(before ?? "");
+      if (!state.ok) throw await this.#refuse(before ?? "", state.reason);
+      let text = before === null || before.trim() === "" ? bareText() : before.replace(/^\uFEFF/, "");
+      const edits = plan(state.tree);
+      for (const { path, value } of edits) text = await editJsonc(text, path, value);
+      if (edits.length === 0 || text === before) return;
+      if (before === null) await this.writeSchema();
+      await replaceFile(this.#platform, this.#paths.config, text);
+    });
+    this.#stamp = "written";
+    this.refresh();
+  }
+
+  /** Writes a whole new file unless there is one by now; true if it did. */
+  async create(text: string): Promise<boolean> {
+    if (this.exists()) return false;
+    await this.#prepareHome();
+    const made = await withFileLock(this.#platform, this.#paths.config, async () => {
+      if (this.exists()) return false;
+      await this.writeSchema();
+      await replaceFile(this.#platform, this.#paths.config, text);
+      return true;
+    });
+    this.#stamp = "written";
+    this.refresh();
+    return made;
+  }
+
+  async writeSchema(): Promise<void> {
+    await replaceFile(this.#platform, this.#paths.schema, JSON.stringify(configSchema(), null, 2) + "\n");
+  }
+
+  async #prepareHome(): Promise<void> {
+    if (this.#platform.files.statSync(this.#paths.home)) return;
+    await this.#platform.files.mkdir(this.#paths.home, { mode: 0o700 });
+  }
+
+  async #refuse(text: string, reason: string): Promise<HermesError> {
+    const backup = `${this.#paths.config}.broken`;
+    await replaceFile(this.#platform, backup, text);
+    return new HermesError(
+      "config_invalid",
+      `Cannot change ${this.#paths.config}: it cannot be read (${reason}). Mend it first; a copy is in ${backup}`,
+      { path: this.#paths.config, reason },
+    );
+  }
+}

@@ -1,0 +1,2 @@
+/** Door of the configuration room: the only place that reads `config.jsonc` and `.env`. */
+export { createConfig } from "./service.ts";

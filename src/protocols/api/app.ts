@@ -1,0 +1,130 @@
+/**
+ * The Hono app: the request pipeline of api-server.md A5 in its observable order, and the table of routes. A new
+ * family adds its rows here and its handlers in `routes/`. Knows no sockets: tests use `app.request()`.
+ *
+ *   Host ─► Origin / preflight ─► Content-Length ─► route (404, 405) ─► key (401) ─► handler ─► headers
+ */
+import type { Hermes } from "@/app/mod.ts";
+import { type Context, Hono } from "@hono/hono";
+import { LinearRouter } from "@hono/hono/router/linear-router";
+import { createAuth } from "./auth.ts";
+import { ApiError, errorResponse, toApiError } from "./errors.ts";
+import { getCapabilities } from "./routes/capabilities.ts";
+import { getDetailedHealth, getHealth } from "./routes/health.ts";
+import { getModel, getModelOptions, listModels } from "./routes/models.ts";
+import { type ApiOptions, type ApiService, createService } from "./service.ts";
+import { throughGates } from "./through_gates.ts";
+
+/** `peer`: the client's address, for the log. */
+export type ApiEnv = { Bindings: { readonly peer?: string } };
+export type ApiContext = Context<ApiEnv>;
+export type ApiApp = Hono<ApiEnv>;
+
+type Handler = (api: ApiService, context: ApiContext) => Response | Promise<Response>;
+
+interface Route {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  /** Works without the key. */
+  readonly isPublic?: true;
+  readonly handle: Handler;
+}
+
+const ROUTES: readonly Route[] = [
+  { method: "GET", path: "/health", isPublic: true, handle: getHealth },
+  { method: "GET", path: "/v1/health", isPublic: true, handle: getHealth },
+  { method: "GET", path: "/health/detailed", handle: getDetailedHealth },
+  { method: "GET", path: "/v1/models", handle: listModels },
+  { method: "GET", path: "/v1/models/:id{.+}", handle: (api, c) => getModel(api, c.req.param("id") ?? "") },
+  {
+    method: "GET",
+    path: "/api/model/options",
+    handle: (api, c) => getModelOptions(api, new URL(c.req.url).searchParams),
+  },
+  { method: "GET", path: "/v1/capabilities", handle: getCapabilities },
+  {
+    method: "POST",
+    path: "/v1/chat/completions",
+    handle: async (api, c) => (await import("./routes/chat.ts")).postChat(api, c.req.raw),
+  },
+  {
+    method: "POST",
+    path: "/v1/runs/:id/approval",
+    handle: async (api, c) =>
+      (await import("./routes/approvals.ts")).postApproval(api, c.req.raw, c.req.param("id") ?? ""),
+  },
+];
+
+export function createApp(api: ApiService): ApiApp {
+  const { hermes } = api;
+  // The default router compiles one large expression at the first request; that would be most of our start.
+  const app: ApiApp = new Hono<ApiEnv>({
+    router: new LinearRouter(),
+    getPath: (request) => plainPath(request.url),
+  });
+  app.onError((error) => {
+    const refusal = toApiError(error);
+    if (refusal.status === 500) hermes.log.error(`api: ${hermes.redact(describe(error))}`);
+    return errorResponse(refusal, api.redact);
+  });
+  app.notFound(() => errorResponse(new ApiError(404, "not_found", "No such route"), api.redact));
+  app.use("*", gatekeeper(api));
+  addRoutes(app, api);
+  return app;
+}
+
+/** An app with a state of its own. */
+export function createApiApp(hermes: Hermes, options: ApiOptions): ApiApp {
+  return createApp(createService(hermes, options));
+}
+
+function gatekeeper(api: ApiService) {
+  return async (context: ApiContext, next: () => Promise<void>): Promise<void> => {
+    let routed: Response | null = null;
+    const response = await throughGates(api, context.req.raw, async () => {
+      await next();
+      return routed = context.res;
+    });
+    // Setting the same response again would copy it.
+    if (response !== routed) context.res = response;
+  };
+}
+
+function addRoutes(app: ApiApp, api: ApiService): void {
+  const authenticate = createAuth(api.options.key, api.hermes.log);
+  for (const route of ROUTES) {
+    app.on(route.method, route.path, (context) => {
+      if (!route.isPublic) authenticate(context.req.raw, context.env?.peer ?? "");
+      return route.handle(api, context);
+    });
+  }
+  for (const path of new Set(ROUTES.map((route) => route.path))) {
+    const methods = ROUTES.filter((route) => route.path === path).map((route) => route.method);
+    const allow = methods.map((method) => method === "GET" ? "GET, HEAD" : method).join(", ");
+    app.all(path, () => {
+      throw new ApiError(405, "method_not_allowed", "Method not allowed", { headers: { Allow: allow } });
+    });
+  }
+}
+
+/** The path without doubled and trailing slashes (A5 step 3). */
+function plainPath(url: string): string {
+  const start = url.indexOf("/", url.indexOf("://") + 3);
+  const end = url.slice(start).search(/[?#]/);
+  const path = start === -1 ? "/" : end === -1 ? url.slice(start) : url.slice(start, start + end);
+  return decodePath(path.replace(/\/{2,}/g, "/").replace(/(.)\/$/, "$1"));
+}
+
+function decodePath(path: string): string {
+  if (!path.includes("%")) return path;
+  try {
+    // An encoded percent sign stays one: parameters are decoded once more by the router.
+    return decodeURI(path.replaceAll("%25", "%2525"));
+  } catch {
+    return path;
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.stack ?? error.message : String(error);
+}

@@ -1,0 +1,223 @@
+/**
+ * `POST /v1/chat/completions` (api-server.md B1): one request is one agent turn, answered whole or as a stream. The
+ * plain answer is made from the same turn result as the stream's end. Loaded with the first such request.
+ *
+ *   slot ─► body ─► fields ─► headers ─► model ─► session ─► submit ─┬─► stream: frames … [DONE]
+ *                                                                    └─► plain: result ─► JSON (or a shared one)
+ */
+import { type CoreEvent, NOBODY_TO_ASK, type Session, type TurnHandle, type TurnResult } from "@/core/mod.ts";
+import type { Slot } from "../admission.ts";
+import { readJsonObject } from "../body.ts";
+import type { StoredAnswer } from "../idempotency.ts";
+import { ChatRenderer } from "../render/chat.ts";
+import { renderCompletion } from "../render/completion.ts";
+import { type ChatRequest, readChatRequest } from "../schema/chat.ts";
+import { checkRunnable, runtimeOf, type Selection, selectModel, withSession } from "../selection.ts";
+import type { ApiService } from "../service.ts";
+import { readSessionHeaders, type SessionHeaders } from "../session_headers.ts";
+import { sha256 } from "../sha256.ts";
+import { SSE_HEADERS, SseStream } from "../sse.ts";
+
+/** A checked request and what was given to it. */
+interface Chat {
+  readonly request: ChatRequest;
+  readonly headers: SessionHeaders;
+  readonly selection: Selection;
+  readonly id: string;
+  /** Unix seconds. */
+  readonly created: number;
+  readonly slot: Slot;
+}
+
+interface RunningChat {
+  readonly handle: TurnHandle;
+  readonly selection: Selection;
+  /** For the answer's head. */
+  readonly headers: Record<string, string>;
+}
+
+export async function postChat(api: ApiService, request: Request): Promise<Response> {
+  const slot = api.admission.admit(api.limit());
+  try {
+    const body = await readJsonObject(request);
+    const chatRequest = readChatRequest(body);
+    const headers = readSessionHeaders(request.headers);
+    const key = request.headers.get("Idempotency-Key")?.trim() ?? "";
+    const chat: Chat = {
+      request: chatRequest,
+      headers,
+      selection: selectModel(api.hermes, chatRequest, api.options.modelName),
+      id: `chatcmpl-${api.hermes.platform.ids.hex(29)}`,
+      created: Math.floor(api.hermes.platform.clock.now() / 1000),
+      slot,
+    };
+    if (chatRequest.stream) return await streamChat(api, chat);
+    if (key === "") return toResponse(await answerChat(api, chat, request.signal));
+    return await answerOnce(api, chat, `chat\0${key}`, await fingerprintOf(body, headers));
+  } catch (error) {
+    slot.release();
+    throw error;
+  }
+}
+
+/** Submits the turn; from here on its end, and nothing else, gives the slot back. */
+async function startTurn(
+  api: ApiService,
+  chat: Chat,
+  asks: boolean,
+  reader?: (event: CoreEvent) => void | Promise<void>,
+): Promise<RunningChat> {
+  const { request, headers, id, slot } = chat;
+  const place = await api.chats.find(request, headers);
+  const { session } = place;
+  try {
+    const selection = withSession(chat.selection, session);
+    checkRunnable(session, selection);
+    api.admission.refuseWhenDraining();
+    const submit = () =>
+      session.submit({ content: request.prompt }, {
+        asks: asks ? { approval: true, edit: true, clarify: false } : NOBODY_TO_ASK,
+        scope: id,
+        ...(request.system === "" ? {} : { systemExtra: request.system }),
+        ...(selection.choice === undefined ? {} : { model: selection.choice }),
+        ...(request.reasoningEffort === undefined ? {} : { reasoningEffort: request.reasoningEffort }),
+        ...(place.history === undefined ? {} : { history: place.history }),
+      });
+    const handle = reader ? submitAndRead(session, submit, reader) : submit();
+    api.turns.add(id, { session, handle, asks });
+    void handle.done.then(() => {
+      place.release();
+      slot.release();
+    });
+    return { handle, selection, headers: answerHeaders(request, headers, place.echoId) };
+  } catch (error) {
+    place.release();
+    throw error;
+  }
+}
+
+/** Subscribes for the events of exactly the submitted turn, those published during `submit` included. */
+function submitAndRead(
+  session: Session,
+  submit: () => TurnHandle,
+  reader: (event: CoreEvent) => void | Promise<void>,
+): TurnHandle {
+  let turnId: string | null = null;
+  const early: CoreEvent[] = [];
+  const unsubscribe = session.subscribe((event) => {
+    if (turnId === null) early.push(event);
+    else if (event.turnId === turnId) return reader(event);
+  });
+  const handle = submit();
+  turnId = handle.id;
+  for (const event of early) if (event.turnId === turnId) void reader(event);
+  void handle.done.then(unsubscribe);
+  return handle;
+}
+
+function answerHeaders(
+  request: ChatRequest,
+  headers: SessionHeaders,
+  echoId: string,
+): Record<string, string> {
+  return {
+    "X-Hermes-Session-Id": echoId,
+    ...(headers.sessionKey === null ? {} : { "X-Hermes-Session-Key": headers.sessionKey }),
+    ...(request.ignored.length === 0 ? {} : { "X-Hermes-Ignored": request.ignored.join(", ") }),
+  };
+}
+
+// ── Stream ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+async function streamChat(api: ApiService, chat: Chat): Promise<Response> {
+  const settings = api.hermes.settings().gateway.api_server;
+  const renderer = new ChatRenderer({
+    id: chat.id,
+    created: chat.created,
+    model: shownModel(api, chat.request),
+    includeUsage: chat.request.includeUsage,
+    showReasoning: settings.show_reasoning,
+    showTools: settings.tool_progress_events,
+    redact: api.redact,
+  });
+  let handle: TurnHandle | null = null;
+  const stream = new SseStream({
+    clock: api.hermes.platform.clock,
+    onGone: () => handle?.cancel(),
+    ...(api.options.keepaliveMs === undefined ? {} : { keepaliveMs: api.options.keepaliveMs }),
+  });
+  void stream.write(renderer.start());
+  const reader = (event: CoreEvent) => {
+    const frames = renderer.event(event);
+    if (frames !== "") return stream.write(frames);
+  };
+  try {
+    const running = await startTurn(api, chat, true, reader);
+    handle = running.handle;
+    const runtime = (result: TurnResult) =>
+      runtimeOf(chat.request, running.selection, result, api.options.modelName);
+    void handle.done.then((result) => stream.end(renderer.end(result, runtime(result))));
+    return new Response(stream.body, { headers: { ...SSE_HEADERS, ...running.headers } });
+  } catch (error) {
+    stream.end();
+    throw error;
+  }
+}
+
+function shownModel(api: ApiService, request: ChatRequest): string {
+  return request.model || api.options.modelName;
+}
+
+// ── Plain answer ────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Runs the turn to its end. A signal that fires before then is a client that has left: the turn is cancelled. */
+async function answerChat(api: ApiService, chat: Chat, signal: AbortSignal | null): Promise<StoredAnswer> {
+  const { handle, selection, headers } = await startTurn(api, chat, false);
+  const onGone = () => handle.cancel();
+  if (signal?.aborted) onGone();
+  signal?.addEventListener("abort", onGone, { once: true });
+  const result = await handle.done;
+  signal?.removeEventListener("abort", onGone);
+  return renderCompletion(result, {
+    id: chat.id,
+    created: chat.created,
+    model: shownModel(api, chat.request),
+    showReasoning: api.hermes.settings().gateway.api_server.show_reasoning,
+    headers,
+    runtime: runtimeOf(chat.request, selection, result, api.options.modelName),
+    redact: api.redact,
+  });
+}
+
+function toResponse(answer: StoredAnswer): Response {
+  return new Response(answer.body, {
+    status: answer.status,
+    headers: { "Content-Type": "application/json", ...answer.headers },
+  });
+}
+
+// ── Idempotency ─────────────────────────────────────────────────────────────────────────────────────────────
+
+/** A turn that several callers may share runs on when one of them leaves. */
+async function answerOnce(api: ApiService, chat: Chat, key: string, fingerprint: string): Promise<Response> {
+  if (api.idempotency.has(key, fingerprint)) chat.slot.release();
+  return toResponse(await api.idempotency.run(key, fingerprint, () => answerChat(api, chat, null)));
+}
+
+const FINGERPRINT_FIELDS = [
+  "model",
+  "provider",
+  "model_options",
+  "messages",
+  "tools",
+  "tool_choice",
+  "stream",
+] as const;
+
+async function fingerprintOf(
+  body: Readonly<Record<string, unknown>>,
+  headers: SessionHeaders,
+): Promise<string> {
+  const fields = FINGERPRINT_FIELDS.map((name) => body[name] ?? null);
+  return await sha256(JSON.stringify([...fields, headers.sessionId, headers.sessionKey]));
+}

@@ -1,0 +1,139 @@
+/**
+ * Which model a request runs on (api-server.md D3, decision 25): a session's own choice, then an alias of
+ * `model_routes`, then the named provider or model where it resolves, then the default. Nothing is persisted. The
+ * answer echoes the name that was asked for; `runtime` tells what ran.
+ */
+import type { Hermes } from "@/app/mod.ts";
+import {
+  HermesError,
+  type ModelChoice,
+  type ResolvedModel,
+  type Session,
+  type TurnResult,
+} from "@/core/mod.ts";
+import { ApiError, badRequest } from "./errors.ts";
+import type { ModelFields } from "./schema/model.ts";
+
+export type RouteSource = "session_model_override" | "model_routes" | "raw_request" | "global";
+
+export interface Selection {
+  /** `undefined` = whatever the session has. */
+  readonly choice: ModelChoice | undefined;
+  readonly source: RouteSource;
+  readonly isDemo: boolean;
+}
+
+/**
+ * Throws before anything was made: 400 for a provider that is unknown or contradicts its alias, 502 without
+ * credentials, 503 when nothing is configured.
+ */
+export function selectModel(hermes: Hermes, fields: ModelFields, virtualModel: string): Selection {
+  const named = choose(hermes, fields, virtualModel);
+  const resolved = resolve(hermes, named.choice, fields.provider !== "");
+  return { ...named, isDemo: resolved.isDemo };
+}
+
+/** A model chosen in the session itself outranks the request. */
+export function withSession(selection: Selection, session: Session): Selection {
+  if (session.model?.source !== "session") return selection;
+  return { choice: undefined, source: "session_model_override", isDemo: session.model.isDemo };
+}
+
+interface Named {
+  readonly choice: ModelChoice | undefined;
+  readonly source: RouteSource;
+}
+
+const DEFAULT: Named = { choice: undefined, source: "global" };
+
+function choose(hermes: Hermes, fields: ModelFields, virtualModel: string): Named {
+  const { provider } = fields;
+  const model = fields.model === virtualModel ? "" : fields.model;
+  const settings = hermes.settings().gateway.api_server;
+  const route = Object.hasOwn(settings.model_routes, model) ? settings.model_routes[model] : undefined;
+  if (route) return { choice: routeChoice(route, provider), source: "model_routes" };
+  if (provider !== "") {
+    return { choice: model === "" ? { provider } : { provider, model }, source: "raw_request" };
+  }
+  if (model === "" || settings.direct_model_requests === false) return DEFAULT;
+  if (settings.direct_model_requests === true) return { choice: { model }, source: "raw_request" };
+  const choice = findKnown(hermes, model);
+  return choice ? { choice, source: "raw_request" } : DEFAULT;
+}
+
+interface Route {
+  readonly model: string;
+  readonly provider?: string;
+  readonly api_key?: string;
+  readonly base_url?: string;
+}
+
+function routeChoice(route: Route, requested: string): ModelChoice {
+  if (
+    requested !== "" && (route.api_key || route.base_url || (route.provider && route.provider !== requested))
+  ) {
+    throw badRequest("The provider contradicts the one of this model alias", null, "provider");
+  }
+  const provider = route.provider ?? (requested === "" ? undefined : requested);
+  return {
+    model: route.model,
+    ...(provider === undefined ? {} : { provider }),
+    ...(route.base_url ? { baseUrl: route.base_url } : {}),
+  };
+}
+
+/** A configured provider that has this model, the current one first; or the provider that a prefix names. */
+function findKnown(hermes: Hermes, name: string): ModelChoice | null {
+  const known = hermes.models.known();
+  const row = known.find((entry) => entry.model === name);
+  if (row) return { provider: row.provider, model: row.model };
+  const [, provider, model] = /^([^:/]+)::?(.+)$/.exec(name) ?? [];
+  if (!provider || !model) return null;
+  try {
+    hermes.models.resolve({ provider, model });
+    return { provider, model };
+  } catch (error) {
+    if (error instanceof HermesError) return null;
+    throw error;
+  }
+}
+
+function resolve(hermes: Hermes, choice: ModelChoice | undefined, named: boolean): ResolvedModel {
+  try {
+    return hermes.models.resolve(choice);
+  } catch (error) {
+    const isUnknown = error instanceof HermesError &&
+      (error.code === "invalid_provider" || error.code === "invalid_model");
+    if (!named || !isUnknown) throw error;
+    throw badRequest(error.message, null, error.code === "invalid_provider" ? "provider" : "model");
+  }
+}
+
+/** The `runtime` block, when the answer must have one (B1.3). */
+export function runtimeOf(
+  fields: ModelFields,
+  selection: Selection,
+  result: TurnResult,
+  virtualModel: string,
+): Record<string, unknown> | null {
+  const model = fields.model === virtualModel ? "" : fields.model;
+  const selected = selection.source === "model_routes" || selection.source === "raw_request";
+  const differs = model !== "" && model !== result.model;
+  if (!selected && !differs && !selection.isDemo) return null;
+  const requested = {
+    ...(fields.provider === "" ? {} : { provider: fields.provider }),
+    ...(model === "" ? {} : { model }),
+  };
+  return {
+    provider: result.provider,
+    model: result.model,
+    route_source: selection.source,
+    ...(Object.keys(requested).length === 0 ? {} : { requested }),
+  };
+}
+
+/** Why the session has no model to run on; nothing is submitted then. */
+export function checkRunnable(session: Session, selection: Selection): void {
+  if (selection.choice !== undefined || session.model) return;
+  throw session.modelError ?? new ApiError(502, "agent_incomplete", "The session has no usable model");
+}

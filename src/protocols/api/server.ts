@@ -1,0 +1,186 @@
+/**
+ * The transport of `hermes serve`: settles key and address, binds, prints the ready line, and ends the process in
+ * good order (api-server.md A1, A13). The only file here that touches `Deno.*`.
+ *
+ *   settings ─► key guard ─► bind (5 tries) ─► ready line ─► … ─► signal ─► drain ─► cancel turns ─► close ─► 0
+ */
+import type { Hermes } from "@/app/mod.ts";
+import { within } from "@/lib/abort.ts";
+import { disableNagle } from "@/lib/nodelay.ts";
+import type { ApiApp } from "./app.ts";
+import { type ApiConfig, readApiConfig, type ServeFlags } from "./config.ts";
+import { ApiError, errorResponse } from "./errors.ts";
+import { isLoopbackHost, settleKey } from "./key.ts";
+import { getHealth } from "./routes/health.ts";
+import { type ApiService, createService, type DiskProbe } from "./service.ts";
+import { throughGates } from "./through_gates.ts";
+
+const BIND_TRIES = 5;
+const BIND_PAUSE_MS = 200;
+/** How long live turns and open streams may take to end after a signal. */
+const DRAIN_MS = 2_000;
+const NODELAY_AFTER_MS = 50;
+
+/** Serves until a signal; the result is the exit code. Says on stderr why it did not start. */
+export async function serveApi(hermes: Hermes, flags: ServeFlags = {}): Promise<number> {
+  const { stderr } = hermes.platform;
+  const stop = listenForStop();
+  try {
+    const { key: given, ...fixed } = readApiConfig(hermes.settings(), flags);
+    const loopback = await isLoopbackHost(fixed.host, resolveHost);
+    const { key, made } = await settleKey(hermes, given, { host: fixed.host, loopback });
+    const server = await start(hermes, { ...fixed, key, loopback });
+    if (made) announceKey(hermes, server.url, key);
+    if (!loopback) stderr(OPEN_WARNING);
+    for (const warning of [...hermes.config.warnings(), ...routeWarnings(hermes)]) {
+      stderr(`hermes: ${warning}`);
+    }
+    print(`API server listening on ${server.url} (model: ${fixed.modelName})`);
+    await stop.requested;
+    await server.close(stop.again);
+    return 0;
+  } catch (error) {
+    stderr(`hermes: ${hermes.redact(error instanceof Error ? error.message : String(error))}`);
+    return 1;
+  } finally {
+    stop.dispose();
+  }
+}
+
+const OPEN_WARNING =
+  "WARNING: the server can be reached from the network and its terminal tool runs on this machine without a " +
+  "sandbox: whoever has the key can run commands here.";
+
+/** What a route asks for and does not get. */
+function routeWarnings(hermes: Hermes): string[] {
+  return Object.entries(hermes.settings().gateway.api_server.model_routes)
+    .filter(([, route]) => route.api_key)
+    .map(([alias]) =>
+      `model_routes.${alias}.api_key is not used: describe the endpoint with its key under providers.<name> and ` +
+      "name that as the provider"
+    );
+}
+
+interface RunningServer {
+  readonly url: string;
+  /** Ends turns and streams, then the listener; `hurry` cuts the waiting short. */
+  close(hurry: Promise<void>): Promise<void>;
+}
+
+async function start(hermes: Hermes, config: ApiConfig): Promise<RunningServer> {
+  const api = createService(hermes, { ...config, disk: probeDisk });
+  const server = await bind(config, createHandler(api), (error) => {
+    hermes.log.error(`api: ${hermes.redact(String(error))}`);
+    return errorResponse(new ApiError(500, null, "Internal server error"), api.redact);
+  });
+  const { port } = server.addr as Deno.NetAddr;
+  // After the ready line: nobody waits for it, and it reaches the connections made meanwhile.
+  const nodelay = setTimeout(() => disableNagle(port, hermes.log), NODELAY_AFTER_MS);
+  return {
+    url: `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`,
+    close: async (hurry) => {
+      clearTimeout(nodelay);
+      api.admission.drain();
+      api.turns.cancelAll();
+      await within(Promise.race([api.admission.whenIdle(), hurry]), DRAIN_MS);
+      await within(Promise.race([server.shutdown(), hurry]), DRAIN_MS);
+    },
+  };
+}
+
+/** `/health` is answered at once; the router and all routes are loaded with the first other request. */
+function createHandler(api: ApiService): Handler {
+  let app: Promise<ApiApp> | null = null;
+  return async (request, info) => {
+    if (request.method === "GET" && new URL(request.url).pathname === "/health") {
+      return await throughGates(api, request, () => getHealth(api));
+    }
+    app ??= import("./app.ts").then(({ createApp }) => createApp(api));
+    return await (await app).fetch(request, { peer: info.remoteAddr.hostname });
+  };
+}
+
+type Handler = Deno.ServeHandler<Deno.NetAddr>;
+
+/** A busy port is tried again for a while, then it is an error; never another port. */
+async function bind(
+  config: ApiConfig,
+  handler: Handler,
+  onError: (error: unknown) => Response,
+): Promise<Deno.HttpServer<Deno.NetAddr>> {
+  for (let attempt = 1;; attempt++) {
+    try {
+      return Deno.serve({
+        hostname: config.host,
+        port: config.port,
+        onListen: () => {/* the ready line is ours, and stdout carries nothing else */},
+        onError,
+      }, handler);
+    } catch (error) {
+      const where = `${config.host}:${config.port}`;
+      if (!(error instanceof Deno.errors.AddrInUse)) {
+        throw new Error(
+          `Cannot listen on ${where}: ${error instanceof Error ? error.message : String(error)}`,
+        );
+      }
+      if (attempt === BIND_TRIES) {
+        throw new Error(
+          `Cannot listen on ${where}: port ${config.port} is in use. Stop the other program, or use --port`,
+        );
+      }
+      await new Promise((resolve) => setTimeout(resolve, BIND_PAUSE_MS * attempt));
+    }
+  }
+}
+
+async function resolveHost(host: string): Promise<readonly string[]> {
+  const { lookup } = await import("node:dns/promises");
+  return (await lookup(host, { all: true })).map((entry) => entry.address);
+}
+
+const probeDisk: DiskProbe = async (path) => {
+  const { statfs } = await import("node:fs/promises");
+  const { blocks, bavail, bsize } = await statfs(path);
+  if (blocks === 0) return null;
+  return { usedPercent: Math.round((1 - bavail / blocks) * 1000) / 10, freeBytes: bavail * bsize };
+};
+
+function announceKey(hermes: Hermes, url: string, key: string): void {
+  const { stderr } = hermes.platform;
+  stderr(`No API key was set. Made one and stored it in ${hermes.config.envPath}; it is shown only now:`);
+  stderr(`  ${key}`);
+  stderr("Try it:");
+  stderr(`  curl ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" \\`);
+  stderr(`    -d '{"messages":[{"role":"user","content":"Hello"}]}'`);
+}
+
+function print(line: string): void {
+  try {
+    Deno.stdout.writeSync(new TextEncoder().encode(line + "\n"));
+  } catch {
+    // stdout is closed: whoever started us does not wait for the line.
+  }
+}
+
+interface Stop {
+  readonly requested: Promise<void>;
+  /** A second signal: do not wait any longer. */
+  readonly again: Promise<void>;
+  dispose(): void;
+}
+
+function listenForStop(): Stop {
+  const first = Promise.withResolvers<void>();
+  const second = Promise.withResolvers<void>();
+  let count = 0;
+  const onSignal = () => (++count === 1 ? first : second).resolve();
+  const signals: Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT", "SIGBREAK"] : ["SIGINT", "SIGTERM"];
+  for (const signal of signals) Deno.addSignalListener(signal, onSignal);
+  return {
+    requested: first.promise,
+    again: second.promise,
+    dispose: () => {
+      for (const signal of signals) Deno.removeSignalListener(signal, onSignal);
+    },
+  };
+}

@@ -1,0 +1,49 @@
+/**
+ * Does a client's own history continue what a stored session holds (api-server.md D2, FC-09)? Compared are the
+ * texts of user and assistant in order, white space aside. A client may keep of a turn with tools either its last
+ * text or all of them joined, as it read the plain answer or the stream.
+ */
+import { type Content, isUserTurn, type Message, textOf } from "@/core/mod.ts";
+
+interface Exchange {
+  readonly user: string;
+  readonly answers: string[];
+}
+
+export function continues(stored: readonly Message[], claimed: readonly Message[]): boolean {
+  const ours = exchanges(stored);
+  const theirs = exchanges(claimed);
+  return ours.length === theirs.length && ours.every((exchange, i) => isSame(exchange, theirs[i]!));
+}
+
+/** True when nobody has said anything yet. */
+export function isUntouched(messages: readonly Message[]): boolean {
+  return exchanges(messages).length === 0;
+}
+
+function isSame(ours: Exchange, theirs: Exchange): boolean {
+  if (ours.user !== theirs.user) return false;
+  const claimed = theirs.answers.join(" ");
+  return claimed === ours.answers.join(" ") || claimed === (ours.answers.at(-1) ?? "");
+}
+
+function exchanges(messages: readonly Message[]): Exchange[] {
+  const list: Exchange[] = [];
+  for (const message of messages) {
+    if (message.role === "user") {
+      if (isUserTurn(message)) list.push({ user: plain(message.content), answers: [] });
+    } else if (message.role === "assistant" && message.displayKind === undefined) {
+      const text = plain(message.content ?? "");
+      if (text === "") continue;
+      // An assistant that speaks first (a greeting) answers nobody.
+      if (list.length === 0) list.push({ user: "", answers: [] });
+      list.at(-1)!.answers.push(text);
+    }
+  }
+  return list;
+}
+
+function plain(content: Content): string {
+  const images = typeof content === "string" ? 0 : content.filter((part) => part.type === "image_url").length;
+  return "[image] ".repeat(images) + textOf(content).replace(/\s+/g, " ").trim();
+}

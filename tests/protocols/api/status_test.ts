@@ -1,0 +1,91 @@
+import { HermesError } from "@/core/mod.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { createClient, createFakeHermes } from "./fake_hermes.ts";
+
+Deno.test("api 4: detailed health needs the key and says how each part does, in names and numbers only", async () => {
+  const fake = createFakeHermes();
+  const { call } = createClient(fake, {
+    disk: () => Promise.resolve({ usedPercent: 12.5, freeBytes: 1000 }),
+  });
+  assertEquals((await call("/health/detailed", { headers: { Authorization: "" } })).status, 401);
+  const body = await (await call("/health/detailed")).json();
+  assertEquals(body.status, "ok");
+  assertEquals(body.readiness, {
+    status: "ok",
+    checks: {
+      state_db: { status: "ok" },
+      config: { status: "ok" },
+      model: { status: "ok" },
+      disk: { status: "ok", used_percent: 12.5, free_bytes: 1000 },
+      gateway: {
+        status: "ok",
+        state: "running",
+        connected_platforms: 1,
+        platforms: { api_server: { state: "connected" } },
+      },
+      background_queues: { status: "ok", active_api_runs: 0, process_completions: 0, active_delegations: 0 },
+    },
+  });
+  assertEquals([body.gateway_busy, body.gateway_drainable, body.exit_reason], [false, true, null]);
+});
+
+Deno.test("detailed health is 200 and degraded when a part fails, without its message", async () => {
+  const fake = createFakeHermes();
+  fake.resolve = () => {
+    throw new HermesError("no_provider_configured", "secret place /home/me");
+  };
+  fake.hermes.store = () => {
+    throw new TypeError("cannot open /home/me/hermes.db");
+  };
+  const response = await createClient(fake, {
+    disk: () => Promise.resolve({ usedPercent: 97, freeBytes: 1 }),
+  }).call("/health/detailed");
+  const text = await response.text();
+  assertEquals([response.status, text.includes("/home/me")], [200, false]);
+  const { status, readiness } = JSON.parse(text);
+  assertEquals(status, "degraded");
+  assertEquals(readiness.checks.model, { status: "degraded", detail: "no_provider_configured" });
+  assertEquals(readiness.checks.state_db, { status: "degraded", detail: "TypeError" });
+  assertEquals(readiness.checks.disk.status, "degraded");
+});
+
+Deno.test("api 58: every true capability and every listed endpoint has a route that works", async () => {
+  const { call } = createClient(createFakeHermes(), { origins: ["https://app.test"] });
+  const body = await (await call("/v1/capabilities")).json();
+  const { features } = body;
+  assertEquals(features.cors, true);
+  const off = Object.entries(features).filter(([, value]) => value === false).map(([name]) => name).sort();
+  assertEquals(off, [
+    "admin_config_rw",
+    "audio_api",
+    "client_tools",
+    "jobs_admin",
+    "memory_write_api",
+    "realtime_voice",
+    "reasoning_streaming",
+    "responses_api",
+    "responses_streaming",
+    "run_approval_response",
+    "run_events_replay",
+    "run_events_sse",
+    "run_status",
+    "run_steer",
+    "run_stop",
+    "run_submission",
+    "session_chat",
+    "session_chat_streaming",
+    "session_fork",
+    "session_model_lock",
+    "session_resources",
+    "skills_api",
+  ]);
+  assertEquals(features.browser_extension_control.enabled, false);
+  for (const { method, path } of Object.values(body.endpoints) as { method: string; path: string }[]) {
+    const response = await call(path.replace("{run_id}", "x"), {
+      method,
+      ...(method === "POST" ? { body: {} } : {}),
+    });
+    const code = response.status === 200 ? null : (await response.json()).error.code;
+    assertEquals([path, code === "not_found" || code === "method_not_allowed"], [path, false]);
+  }
+});
