@@ -1,10 +1,17 @@
 /**
- * With `base.ts` the only place that wires the rooms together. The store and the model libraries are opened when they
+ * With `foundation.ts` the only place that wires the rooms together. The store and the model libraries are opened when they
  * are first needed.
  */
 import { createGuard } from "@/approvals/mod.ts";
 import { createCommands } from "@/commands/mod.ts";
-import { type CoreServices, LiveSessions, type ResolvedModel, type Store } from "@/core/mod.ts";
+import {
+  type CoreServices,
+  forgetHints,
+  HermesError,
+  LiveSessions,
+  type ResolvedModel,
+  type Store,
+} from "@/core/mod.ts";
 import type { Redact } from "@/lib/redact.ts";
 import { createMcp } from "@/mcp/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
@@ -17,8 +24,8 @@ import {
   restoreTodos,
   SkillRegistry,
 } from "@/tools/mod.ts";
-import { createBase } from "./base.ts";
-import type { Hermes, HermesBase, HermesOptions } from "./mod.ts";
+import { createBase } from "./foundation.ts";
+import type { Hermes, HermesBase, HermesOptions, ProcessControl } from "./mod.ts";
 import { scrubEnvironment } from "./child_env.ts";
 import { createToolLists } from "./tool_lists.ts";
 import { VERSION } from "./version.ts";
@@ -37,7 +44,7 @@ export function completeHermes(base: HermesBase, options: HermesOptions): Hermes
   let opened: Store | null = null;
   function store(): Store {
     if (!opened) {
-      platform.files.mkdirSync(config.home, { mode: 0o700 });
+      makeHome(platform, config.home);
       opened = openStore(options.storePath ?? `${config.home}/hermes.db`, { platform, log });
     }
     return opened;
@@ -77,7 +84,10 @@ export function completeHermes(base: HermesBase, options: HermesOptions): Hermes
     external: mcp,
     skills,
     restored: (scope, history) => restoreTodos(scope, history),
-    forgotten: (scope) => forgetReads(scope),
+    forgotten: (scope) => {
+      forgetReads(scope);
+      forgetHints(scope);
+    },
     yolo: options.yolo ?? isTrue(config.env("HERMES_YOLO_MODE")),
     persistModel: (model) => persistModel(model),
   };
@@ -88,15 +98,19 @@ export function completeHermes(base: HermesBase, options: HermesOptions): Hermes
     await config.write(["model", "base_url"], model.baseUrl || undefined);
   }
 
-  const sessions = new LiveSessions(services, createLocalFiles(platform));
+  const disk = createLocalFiles(platform);
+  const sessions = new LiveSessions(services, disk);
   return {
     ...base,
     sessions,
     tools,
+    skills,
+    disk,
     guard,
     mcp,
     childEnv,
     stopProcesses: (session) => processesOf(session.scope, platform).killAll("process.stop"),
+    processes: (session) => processControl(processesOf(session.scope, platform), redactor),
     commands: createCommands({ version: VERSION, models, config, tools }),
     store,
     shutdown: async (reason, limits) => {
@@ -105,6 +119,31 @@ export function completeHermes(base: HermesBase, options: HermesOptions): Hermes
       opened = null;
     },
   };
+}
+
+function processControl(table: ReturnType<typeof processesOf>, redact: Redact): ProcessControl {
+  return {
+    list: () =>
+      table.list().map((process) => {
+        const info = process.info();
+        return { ...info, command: redact(info.command, "terminal") };
+      }),
+    kill: async (id) => {
+      const process = table.get(id);
+      await process?.kill("process.kill");
+      return process !== null;
+    },
+  };
+}
+
+function makeHome(platform: Platform, home: string): void {
+  try {
+    platform.files.mkdirSync(home, { mode: 0o700 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const advice = "Set HERMES_HOME to a folder that can be written.";
+    throw new HermesError("store_failed", `Cannot use the data home ${home}: ${reason}. ${advice}`, { home });
+  }
 }
 
 function isTrue(value: string | undefined): boolean {

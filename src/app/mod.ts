@@ -5,6 +5,7 @@
 import type {
   Commands,
   ConfigService,
+  FileAccess,
   Guard,
   Logger,
   McpServerStatus,
@@ -13,6 +14,7 @@ import type {
   Session,
   Sessions,
   Settings,
+  Skills,
   Store,
   Tool,
 } from "@/core/mod.ts";
@@ -42,6 +44,9 @@ export interface Hermes extends HermesBase {
   readonly sessions: Sessions;
   readonly commands: Commands;
   readonly tools: readonly Tool[];
+  readonly skills: Skills;
+  /** Files of this machine, as sessions write them. */
+  readonly disk: FileAccess;
   /** For what a door runs on the user's word (`shell.exec`); turns are guarded by the core. */
   readonly guard: Guard;
   /** MCP servers of the configuration; a session's own hang on the session. */
@@ -50,10 +55,19 @@ export interface Hermes extends HermesBase {
   childEnv(): Record<string, string>;
   /** Ends the background processes of a session; how many ran. */
   stopProcesses(session: Session): Promise<number>;
+  processes(session: Session): ProcessControl;
   /** Opened at first use. Throws `store_newer`, `store_failed`. */
   store(): Store;
   /** Cancels turns, ends processes, closes the store; at most `deadlineMs` (default 2000). */
   shutdown(reason: string, options?: { deadlineMs?: number }): Promise<void>;
+}
+
+/** The background processes of one session (core.md B.4). */
+export interface ProcessControl {
+  /** As the `process` tool lists them, commands redacted. */
+  list(): readonly Record<string, unknown>[];
+  /** False when there is none of that id. */
+  kill(id: string): Promise<boolean>;
 }
 
 /** The configured MCP servers as a whole (core.md G.4). */
@@ -63,6 +77,13 @@ export interface McpControl {
   status(): Promise<readonly McpServerStatus[]>;
   /** Ends all connections, also of sessions, reads the configuration again and starts anew; at most about 6 s. */
   reload(): Promise<void>;
+  /** Starts one server for this alone and ends it again; `null` when there is none of that name. */
+  test(
+    name: string,
+    timeoutMs: number,
+  ): Promise<
+    { readonly status: McpServerStatus; readonly tools: readonly Tool[]; readonly ms: number } | null
+  >;
 }
 
 /** Choices of the command line that outrank everything (core.md D2). */

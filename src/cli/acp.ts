@@ -3,12 +3,11 @@
  * leaves stdout empty and exits 2. Imported at once is what the `initialize` answer needs, in one go; the rest of
  * the program is loaded after that answer.
  */
+import { startHermes } from "@/app/base.ts";
 import type { HermesOptions } from "@/app/mod.ts";
 import { VERSION } from "@/app/version.ts";
-import { createConfig } from "@/config/mod.ts";
-import { createModels } from "@/models/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
-import { type Foundation, openStdio, serveAcp } from "@/protocols/acp/mod.ts";
+import { openStdio, serveAcp } from "@/protocols/acp/mod.ts";
 
 export async function run(args: readonly string[], platform: Platform): Promise<number> {
   if (args.length === 0) return await serve({ surface: "acp" }, platform);
@@ -37,29 +36,10 @@ export async function run(args: readonly string[], platform: Platform): Promise<
 
 async function serve(options: HermesOptions, platform: Platform): Promise<number> {
   const report = (line: string) => platform.stderr(line);
-  return await serveAcp({
-    foundation: () => layFoundation(options, platform),
-    load: async () => (await import("@/app/build.ts")).buildHermes(platform, options),
-    report,
-  }, openStdio((line) => report(`hermes acp: ${line}`)));
-}
-
-/** What the handshake needs and no more: configuration and model choice. Nothing is said or called through it. */
-function layFoundation(options: HermesOptions, platform: Platform): Foundation {
-  const config = createConfig({ platform });
-  const silent = () => {};
-  const models = createModels({
-    platform,
-    config,
-    log: { debug: silent, info: silent, warn: silent, error: silent },
-    redact: () => "",
-    flags: {
-      ...(options.model === undefined ? {} : { model: options.model }),
-      ...(options.provider === undefined ? {} : { provider: options.provider }),
-      ...(options.demo === undefined ? {} : { demo: options.demo }),
-    },
-  });
-  return { version: VERSION, platform, config, models };
+  return await serveAcp(
+    { start: () => startHermes(platform, options), report },
+    openStdio((line) => report(`hermes acp: ${line}`)),
+  );
 }
 
 async function printVersion(platform: Platform): Promise<number> {

@@ -2,6 +2,7 @@
  * `hermes doctor`: what is in place and what is not, each finding with what to do about it. Reads only; makes no
  * files, and no network call beyond this machine unless `--online`. Exit 1 when something is broken.
  */
+import { dirname } from "node:path";
 import type { Hermes } from "@/app/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, UsageError } from "./args.ts";
@@ -40,8 +41,9 @@ export async function run(args: readonly string[], platform: Platform): Promise<
     platform,
     (terminal) =>
       withHermes(platform, hermesOptions(parsed), async (hermes) => {
+        const checks = parsed.has("acp") ? [...CHECKS, ["acp", checkEditors] as const] : CHECKS;
         const results = await Promise.all(
-          CHECKS.map(([name, check]) => guarded(name, check, hermes, parsed.has("online"))),
+          checks.map(([name, check]) => guarded(name, check, hermes, parsed.has("online"))),
         );
         const findings = results.flat();
         const isBroken = findings.some((finding) => finding.status === "fail");
@@ -69,6 +71,11 @@ export async function run(args: readonly string[], platform: Platform): Promise<
         return isBroken ? EXIT.failed : EXIT.done;
       }),
   );
+}
+
+async function checkEditors(hermes: Hermes): Promise<readonly Finding[]> {
+  const { checkAcp } = await import("./doctor_acp.ts");
+  return await checkAcp(hermes);
 }
 
 /** A check that itself breaks is a finding, not the end of the doctor. */
@@ -105,7 +112,7 @@ async function checkConfig(hermes: Hermes): Promise<readonly Finding[]> {
 async function checkPermissions(hermes: Hermes): Promise<readonly Finding[]> {
   const { platform, config } = hermes;
   const home = await platform.files.stat(config.home);
-  if (!home) return [{ check: "home", status: "info", message: `${config.home} is made at first use` }];
+  if (!home) return [await missingHome(hermes)];
   if (!home.isDirectory) {
     return [{
       check: "home",
@@ -135,6 +142,24 @@ async function checkPermissions(hermes: Hermes): Promise<readonly Finding[]> {
     ...(isOpen ? { advice: `chmod 700 ${config.home}` } : {}),
   });
   return findings;
+}
+
+/** A folder that is made later needs a folder to be made in. */
+async function missingHome({ platform, config }: Hermes): Promise<Finding> {
+  let above = dirname(config.home);
+  let stat = await platform.files.stat(above).catch(() => null);
+  while (!stat && dirname(above) !== above) {
+    above = dirname(above);
+    stat = await platform.files.stat(above).catch(() => null);
+  }
+  const canBeMade = stat?.isDirectory && (platform.os === "windows" || (stat.mode & 0o222) !== 0);
+  if (canBeMade) return { check: "home", status: "info", message: `${config.home} is made at first use` };
+  return {
+    check: "home",
+    status: "fail",
+    message: `${config.home} cannot be made: ${above} takes no folders`,
+    advice: "set HERMES_HOME to a folder that can be written",
+  };
 }
 
 async function checkStore(hermes: Hermes): Promise<readonly Finding[]> {

@@ -1,25 +1,29 @@
 /** `hermes gateway`: reads its options and hands over. Without options nothing but the transport is loaded. */
 import type { HermesOptions } from "@/app/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
-import { serveGatewayStdio, serveGatewayWs } from "@/protocols/gateway/mod.ts";
+import type { ContractForm } from "@/protocols/gateway/mod.ts";
+import { printGatewayContract, serveGatewayStdio, serveGatewayWs } from "@/protocols/gateway/mod.ts";
 
 interface Parsed {
   readonly hermes: HermesOptions;
   /** `null` = stdio. */
   readonly ws: { readonly host: string; readonly port: number } | null;
+  /** Print this and end. */
+  readonly contract: ContractForm | null;
 }
 
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_PORT = 9119;
 
 export async function run(args: readonly string[], platform: Platform): Promise<number> {
-  const { hermes, ws }: Parsed = args.length === 0
-    ? { hermes: { surface: "tui" }, ws: null }
+  const { hermes, ws, contract }: Parsed = args.length === 0
+    ? { hermes: { surface: "tui" }, ws: null, contract: null }
     : await parse(args);
+  if (contract) return await print(contract, platform);
   const options = {
     platform,
     yolo: hermes.yolo ?? false,
-    load: async () => (await import("@/app/build.ts")).buildHermes(platform, hermes),
+    load: async () => await (await import("@/app/base.ts")).startHermes(platform, hermes).load(),
   };
   return ws ? await serveGatewayWs({ ...options, ...ws }) : await serveGatewayStdio(options);
 }
@@ -50,5 +54,18 @@ async function parse(args: readonly string[]): Promise<Parsed> {
     ...(parsed.has("demo") ? { demo: true } : {}),
     ...(parsed.has("yolo") ? { yolo: true } : {}),
   };
-  return { hermes, ws: parsed.has("ws") ? { host: host ?? DEFAULT_HOST, port } : null };
+  const contract = parsed.has("schema") ? "schema" : parsed.has("types") ? "types" : null;
+  return { hermes, ws: parsed.has("ws") ? { host: host ?? DEFAULT_HOST, port } : null, contract };
+}
+
+async function print(form: ContractForm, platform: Platform): Promise<number> {
+  const [{ VERSION }, { withTerminal }] = await Promise.all([
+    import("@/app/version.ts"),
+    import("./terminal.ts"),
+  ]);
+  const text = await printGatewayContract(form, VERSION);
+  return await withTerminal(platform, (terminal) => {
+    terminal.line(text.trimEnd());
+    return Promise.resolve(0);
+  });
 }

@@ -26,8 +26,8 @@ export async function withHermes<T>(
   options: HermesOptions,
   use: (hermes: Hermes) => Promise<T>,
 ): Promise<T> {
-  const { buildHermes } = await import("@/app/build.ts");
-  const hermes = buildHermes(platform, options);
+  const { startHermes } = await import("@/app/base.ts");
+  const hermes = await startHermes(platform, options).load();
   try {
     return await use(hermes);
   } finally {

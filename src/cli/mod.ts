@@ -65,6 +65,12 @@ export const COMMANDS: readonly Command[] = [
     load: () => import("./model.ts"),
   },
   {
+    name: "mcp",
+    summary: "List and try the MCP servers of the configuration",
+    group: "Manage",
+    load: () => import("./mcp.ts"),
+  },
+  {
     name: "sessions",
     summary: "List, show, search, export or delete conversations",
     group: "Manage",

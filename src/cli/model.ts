@@ -1,4 +1,7 @@
-/** `hermes model [show|list|set]`: the default model. `set` writes the config, after the model was checked. */
+/**
+ * `hermes model [show|list|set|refresh]`: the default model. `set` writes the config, after the model was checked;
+ * `refresh` fetches what is known about models anew.
+ */
 import type { Hermes } from "@/app/mod.ts";
 import type { ResolvedModel } from "@/core/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
@@ -15,7 +18,12 @@ interface Context {
   readonly words: readonly string[];
 }
 
-const SUBCOMMANDS: Readonly<Record<string, (context: Context) => Promise<number>>> = { show, list, set };
+const SUBCOMMANDS: Readonly<Record<string, (context: Context) => Promise<number>>> = {
+  show,
+  list,
+  set,
+  refresh,
+};
 
 export async function run(args: readonly string[], platform: Platform): Promise<number> {
   const parsed = parseCommandLine(MODEL_COMMAND, args);
@@ -117,6 +125,21 @@ async function set({ hermes, terminal, words }: Context): Promise<number> {
   if (warning) terminal.note(`hermes: warning: ${warning}`);
   terminal.line(`${model.model} (${model.provider}) is the default now  (${hermes.config.path})`);
   return 0;
+}
+
+/** Exit code 1 only when nothing at all could be read; the old knowledge stays in any case. */
+async function refresh({ hermes, terminal, parsed }: Context): Promise<number> {
+  const { models, lists, warnings } = await hermes.models.refreshCatalog();
+  const failed = models === null && lists.length === 0 && warnings.length > 0;
+  if (parsed.has("json")) {
+    terminal.line(JSON.stringify({ models, lists, warnings }, null, 2));
+    return failed ? 1 : 0;
+  }
+  if (models !== null) terminal.line(`catalogue: ${models} models`);
+  for (const list of lists) terminal.line(`${list.provider}: ${list.models} models`);
+  if (models === null && lists.length === 0 && !failed) terminal.line("nothing to refresh");
+  for (const warning of warnings) terminal.note(`hermes: warning: ${warning}; what was known before is kept`);
+  return failed ? 1 : 0;
 }
 
 /** Makes a model the default: name, provider and address (core.md F.4). */

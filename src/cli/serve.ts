@@ -1,8 +1,9 @@
 /**
- * `hermes serve`: the OpenAI-compatible API server as a command. Reads the flags, builds the agent, and hands both
- * to the door; the exit code says whether it started and ended in good order.
+ * `hermes serve`: the OpenAI-compatible API server as a command. Reads the flags and hands them
+ * to the door with the light half of the program, which brings the rest when it is needed; the exit code says whether it started and ended in good order.
  */
-import { buildHermes } from "@/app/build.ts";
+import { startHermes } from "@/app/base.ts";
+import type { Hermes, HermesStart } from "@/app/mod.ts";
 import { serveApi } from "@/protocols/api/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, UsageError } from "./args.ts";
@@ -17,11 +18,13 @@ export async function run(args: readonly string[], platform: Platform): Promise<
   const port = portOf(parsed.value("port"));
   const flags = { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port }) };
   const options = { ...hermesOptions(parsed), surface: "api_server" };
-  const hermes = buildHermes(platform, options);
+  const hermes = startHermes(platform, options);
+  let loaded: Promise<Hermes> | null = null;
+  const start: HermesStart = { ...hermes, load: () => loaded ??= hermes.load() };
   try {
-    return await serveApi(hermes, flags);
+    return await serveApi(start, flags);
   } finally {
-    await hermes.shutdown("server_shutdown");
+    await (await (loaded as Promise<Hermes> | null)?.catch(() => null))?.shutdown("server_shutdown");
   }
 }
 

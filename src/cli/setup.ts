@@ -9,6 +9,7 @@ import { parseCommandLine, type ParsedArgs, UsageError } from "./args.ts";
 import { EXIT } from "./exit_codes.ts";
 import { withHermes } from "./hermes_session.ts";
 import { openLineInput } from "./line_input.ts";
+import { type Asker, LineAsker } from "./setup_asker.ts";
 import { askForChoice } from "./setup_dialog.ts";
 import { describeChoice, type ModelSetup, saveSetup, testSetup } from "./setup_store.ts";
 import { SETUP } from "./specs.ts";
@@ -102,10 +103,18 @@ async function setUpSilently(
   return EXIT.done;
 }
 
+/** Arrow keys, unless the terminal is too simple for them. */
+async function openAsker(terminal: Terminal, platform: Platform): Promise<Asker> {
+  const { TERM } = platform.env();
+  if (TERM === "dumb") return new LineAsker(openLineInput(terminal, platform), terminal);
+  const { openKeyAsker } = await import("./setup_keys.ts");
+  return await openKeyAsker(terminal);
+}
+
 async function setUpByDialog(hermes: Hermes, terminal: Terminal, platform: Platform): Promise<number> {
-  const input = openLineInput(terminal, platform);
+  const asker = await openAsker(terminal, platform);
   try {
-    const outcome = await askForChoice({ hermes, terminal, input });
+    const outcome = await askForChoice({ hermes, terminal, asker });
     switch (outcome) {
       case "configured":
         return EXIT.done;
@@ -116,6 +125,6 @@ async function setUpByDialog(hermes: Hermes, terminal: Terminal, platform: Platf
         return EXIT.failed;
     }
   } finally {
-    input.close();
+    asker.close();
   }
 }

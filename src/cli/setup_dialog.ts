@@ -1,17 +1,16 @@
 /**
- * The questions of `hermes setup`: provider by number, key without echo, model by number or name, then the test
- * call. Ctrl-C, Ctrl-D or an empty key leave at any point; what does not work is taken back unless the user says
- * to keep it.
+ * The questions of `hermes setup`: provider, key without echo, model, then the test call. Leaving is possible at any
+ * point; what does not work is taken back unless the user says to keep it. How it is asked is the asker's business.
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { LineInput } from "./line_input.ts";
+import type { Asker, Choice } from "./setup_asker.ts";
 import { type ModelSetup, saveSetup, testSetup } from "./setup_store.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface Dialog {
   readonly hermes: Hermes;
   readonly terminal: Terminal;
-  readonly input: LineInput;
+  readonly asker: Asker;
 }
 
 export type DialogOutcome = "configured" | "demo" | "cancelled";
@@ -42,8 +41,7 @@ const NOT_OFFERED = new Set(["builtin", "custom", "lmstudio", "moa"]);
 const LOCAL_NAMES = { ollama: "Ollama", lmstudio: "LM Studio", llamacpp: "llama.cpp", vllm: "vLLM" } as const;
 
 export async function askForChoice(dialog: Dialog): Promise<DialogOutcome> {
-  const { terminal, hermes } = dialog;
-  terminal.line(terminal.paint.bold("Where should the model come from?"));
+  const { hermes } = dialog;
   const [local, known] = await Promise.all([localOffers(hermes), providerOffers(hermes)]);
   const offer = await pickOffer(dialog, local, known);
   if (offer === "demo" || offer === "cancelled") return offer;
@@ -84,7 +82,7 @@ async function providerOffers(hermes: Hermes): Promise<Offer[]> {
 }
 
 async function pickOffer(
-  dialog: Dialog,
+  { asker }: Dialog,
   local: readonly Offer[],
   known: readonly Offer[],
 ): Promise<Offer | "custom" | "demo" | "cancelled"> {
@@ -92,58 +90,31 @@ async function pickOffer(
   let offers = [...local, ...short];
   for (;;) {
     const hasMore = offers.length < local.length + known.length;
-    const extra = ["custom", "demo", ...(hasMore ? ["more"] as const : [])] as const;
-    showOffers(dialog, offers, hasMore);
-    const number = await askNumber(dialog, offers.length + extra.length);
-    if (number === null) return "cancelled";
-    if (number <= offers.length) return offers[number - 1]!;
-    const picked = extra[number - offers.length - 1]!;
-    if (picked !== "more") return picked;
+    const picked = await asker.choose("Where should the model come from?", [
+      ...offers,
+      { label: "Another endpoint", hint: "any OpenAI-compatible URL" },
+      { label: "No model for now", hint: "how to use the built-in demo" },
+      ...(hasMore ? [{ label: "More providers", hint: "" }] : []),
+    ]);
+    if (picked === null) return "cancelled";
+    const extra = picked - offers.length;
+    if (extra < 0) return offers[picked]!;
+    if (extra < 2) return extra === 0 ? "custom" : "demo";
     offers = [...local, ...known];
   }
 }
 
-function showOffers({ terminal }: Dialog, offers: readonly Offer[], hasMore: boolean): void {
-  const { paint } = terminal;
-  const rows: [string, string][] = offers.map((offer) => [offer.label, offer.hint]);
-  rows.push(["Another endpoint", "any OpenAI-compatible URL"], [
-    "No model for now",
-    "how to use the built-in demo",
-  ]);
-  if (hasMore) rows.push(["More providers", ""]);
-  rows.forEach(([label, hint], i) => {
-    terminal.line(`  ${String(i + 1).padStart(2)}. ${label}${hint ? paint.dim(`  ${hint}`) : ""}`);
-  });
-}
-
-/** `null` when the user leaves. */
-async function askNumber({ input, terminal }: Dialog, most: number): Promise<number | null> {
-  for (;;) {
-    const answer = await input.ask(`Number (1-${most}), or q to leave: `);
-    if (answer.type !== "line" || /^q(uit)?$/i.test(answer.text.trim())) return null;
-    const number = Number(answer.text.trim());
-    if (Number.isInteger(number) && number >= 1 && number <= most) return number;
-    terminal.line(`  please give a number from 1 to ${most}`);
-  }
-}
-
-async function askText({ input }: Dialog, prompt: string, hidden = false): Promise<string | null> {
-  const answer = await input.ask(prompt, { hidden });
-  return answer.type === "line" ? answer.text.trim() : null;
-}
-
-async function askCustom(dialog: Dialog): Promise<ModelSetup | null> {
-  const { terminal } = dialog;
+async function askCustom({ asker, terminal }: Dialog): Promise<ModelSetup | null> {
   let baseUrl = "";
   while (!/^https?:\/\/[^/\s]+/.test(baseUrl)) {
     if (baseUrl !== "") terminal.line("  an address starts with http:// or https://");
-    const said = await askText(dialog, "Base URL (for example http://127.0.0.1:8000/v1): ");
+    const said = await asker.text("Base URL", "http://127.0.0.1:8000/v1");
     if (said === null || said === "") return null;
     baseUrl = said;
   }
-  const key = await askText(dialog, "API key (not shown; empty = none): ", true);
+  const key = await asker.secret("API key, empty for none");
   if (key === null) return null;
-  const model = await askText(dialog, "Model name (empty = the only one it has): ");
+  const model = await asker.text("Model name, empty for the only one it has");
   if (model === null) return null;
   const name = "CUSTOM_API_KEY";
   return {
@@ -157,7 +128,7 @@ async function askCustom(dialog: Dialog): Promise<ModelSetup | null> {
 async function askOffer(dialog: Dialog, offer: Offer): Promise<ModelSetup | null> {
   let newKey: ModelSetup["newKey"];
   if (!offer.hasKey) {
-    const value = await askText(dialog, `${offer.keyEnv} (not shown; kept in .env): `, true);
+    const value = await dialog.asker.secret(`${offer.keyEnv}, kept in .env`);
     if (!value) return null;
     newKey = { name: offer.keyEnv!, value };
   }
@@ -167,33 +138,32 @@ async function askOffer(dialog: Dialog, offer: Offer): Promise<ModelSetup | null
   return { provider: offer.provider, model, ...where, ...(newKey ? { newKey } : {}) };
 }
 
-const MODELS_SHOWN = 12;
+const MODELS_SHOWN = 30;
 
-async function askModel(dialog: Dialog, models: readonly string[]): Promise<string | null> {
-  const { terminal } = dialog;
+async function askModel({ asker }: Dialog, models: readonly string[]): Promise<string | null> {
   if (models.length === 1) return models[0]!;
-  models.slice(0, MODELS_SHOWN).forEach((model, i) => {
-    terminal.line(`  ${String(i + 1).padStart(2)}. ${model}`);
-  });
+  const shown = models.slice(0, MODELS_SHOWN);
+  if (shown.length > 0) {
+    const choices: Choice[] = shown.map((label) => ({ label, hint: "" }));
+    const picked = await asker.choose("Model", [...choices, { label: "Another one", hint: "by its name" }]);
+    if (picked === null) return null;
+    if (picked < shown.length) return shown[picked]!;
+  }
   for (;;) {
-    const said = await askText(dialog, models.length > 0 ? "Model (number or name): " : "Model name: ");
-    if (said === null) return null;
-    if (said === "") continue;
-    const number = /^\d+$/.test(said) ? Number(said) : 0;
-    return models.slice(0, MODELS_SHOWN)[number - 1] ?? said;
+    const said = await asker.text("Model name");
+    if (said !== "") return said;
   }
 }
 
 async function saveAndTest(dialog: Dialog, setup: ModelSetup): Promise<DialogOutcome> {
-  const { hermes, terminal, input } = dialog;
+  const { hermes, terminal, asker } = dialog;
   const { paint } = terminal;
   const undo = await saveSetup(hermes, setup);
   terminal.line(paint.dim("One small test call…"));
   const outcome = await testSetup(hermes, terminal, true);
   if (!outcome.ok) {
     terminal.line(`${paint.red("✗")} ${outcome.message}`);
-    const answer = await input.ask("Keep this setting nevertheless? [y/N] ");
-    if (answer.type !== "line" || !/^y(es)?$/i.test(answer.text.trim())) {
+    if (!await asker.confirm("Keep this setting nevertheless?")) {
       await undo();
       return "cancelled";
     }

@@ -65,6 +65,8 @@ export const GATEWAY: CommandSpec = {
     { name: "ws", summary: "Serve WebSockets at /api/ws instead of stdio" },
     { name: "host", value: "<address>", summary: "Address to listen on with --ws (default 127.0.0.1)" },
     { name: "port", value: "<n>", summary: "Port with --ws (default 9119; 0 = any free one)" },
+    { name: "schema", summary: "Print the protocol as OpenRPC with JSON Schema, and end" },
+    { name: "types", summary: "Print the protocol as TypeScript declarations, and end" },
   ],
   examples: [
     ["hermes gateway --demo", 'then type {"id":1,"method":"session.create"} to see it answer'],
@@ -197,12 +199,13 @@ export const CONFIG: CommandSpec = {
 };
 
 export const MODEL_COMMAND: CommandSpec = {
-  usage: ["", "list [options]", "set <name>"],
+  usage: ["", "list [options]", "set <name>", "refresh"],
   about: "Shows, lists or sets the default model. A name may carry its provider: openrouter:openai/gpt-5.5.",
   subcommands: [
     { name: "show", args: "", summary: "The model in force and where it was chosen (default)" },
     { name: "list", args: "", summary: "Models that can be used now" },
     { name: "set", args: "<name>", summary: "Make it the default of new sessions" },
+    { name: "refresh", args: "", summary: "Fetch the catalogue and the providers' lists again" },
   ],
   options: [
     ...MODEL,
@@ -211,6 +214,23 @@ export const MODEL_COMMAND: CommandSpec = {
     { name: "refresh", summary: "list: ask the providers again" },
   ],
   examples: [["hermes model set ollama:qwen3-coder", "a local model"]],
+};
+
+export const MCP: CommandSpec = {
+  usage: ["list [--json]", "test <name> [options]"],
+  about:
+    "MCP servers give the agent further tools. They stand in config.jsonc under mcp_servers, by name: command and " +
+    "args for a program, or url for a server on the network. A server that fails never stops the agent; what it " +
+    "writes to stderr is in logs/mcp-<name>.log of the data home.",
+  subcommands: [
+    { name: "list", args: "", summary: "The servers of the configuration (default); starts nothing" },
+    { name: "test", args: "<name>", summary: "Start one, list its tools, end it; exit code 1 when it fails" },
+  ],
+  options: [
+    { name: "timeout", value: "<s>", summary: "test: how long it may take to start (default 15)" },
+    JSON_OUT,
+  ],
+  examples: [["hermes mcp test files", "does it start, and what does it offer?"]],
 };
 
 export const SETUP: CommandSpec = {
@@ -244,6 +264,7 @@ export const DOCTOR: CommandSpec = {
   options: [
     ...MODEL,
     { name: "online", summary: "Also make one small call to the model" },
+    { name: "acp", summary: "Also start `hermes acp` as an editor would, and look at its first answer" },
     JSON_OUT,
   ],
 };
@@ -281,6 +302,7 @@ export const SPECS: Readonly<Record<string, CommandSpec>> = {
   sessions: SESSIONS,
   config: CONFIG,
   model: MODEL_COMMAND,
+  mcp: MCP,
   setup: SETUP,
   doctor: DOCTOR,
   demo: DEMO_COMMAND,

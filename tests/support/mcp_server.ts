@@ -20,6 +20,14 @@ export interface McpScript {
   readonly stderr?: string;
   readonly resources?: boolean;
   readonly prompts?: boolean;
+  /** The list of tools moves while it is asked for the first time. */
+  readonly late?: boolean;
+  /** HTTP: default a free one. */
+  readonly port?: number;
+  /** HTTP: knows the revision of 2026-07-28 only, and refuses the older handshake. */
+  readonly modern?: boolean;
+  /** Description of every tool. */
+  readonly description?: string;
   /** Every start adds a line with its pid here. */
   readonly journal?: string;
 }
@@ -44,6 +52,7 @@ export function stdioServer(
 const text = (value: unknown) => ({
   content: [{ type: "text", text: typeof value === "string" ? value : JSON.stringify(value) }],
 });
+const REVISION = "2026-07-28";
 const PIXEL = "iVBORw0KGgo=";
 
 interface Seat {
@@ -124,8 +133,14 @@ async function answer(message: Json, seat: Seat): Promise<Answer> {
       };
     case "ping":
       return { result: {} };
-    case "tools/list":
-      return { result: { tools: [...(script.tools ?? ["echo"]), ...seat.extra].map(describeTool) } };
+    case "tools/list": {
+      const tools = [...(script.tools ?? ["echo"]), ...seat.extra].map((name) => describeTool(name, script));
+      if (script.late && seat.extra.length === 0) {
+        seat.extra.push("late");
+        seat.notify("notifications/tools/list_changed");
+      }
+      return { result: { tools } };
+    }
     case "tools/call":
       if (params.name === "refuse") return { error: { code: -32602, message: "wrong arguments, it says" } };
       return { result: await (TOOLS[params.name] ?? TOOLS.echo!)(params.arguments ?? {}, seat, params) };
@@ -146,12 +161,12 @@ async function answer(message: Json, seat: Seat): Promise<Answer> {
   }
 }
 
-function describeTool(name: string): Json {
+function describeTool(name: string, script: McpScript): Json {
   // One tool says nothing of its arguments, as some servers do.
   if (name === "where") return { name, description: "Where it runs" };
   return {
     name,
-    description: `Does ${name}`,
+    description: script.description ?? `Does ${name}`,
     inputSchema: {
       $schema: "http://json-schema.org/draft-07/schema#",
       type: "object",
@@ -220,6 +235,7 @@ export function startMcpHttp(script: McpScript = {}): Promise<McpHttpServer> {
     if (request.method === "DELETE") return new Response(null, { status: 204 });
     if (request.method !== "POST") return new Response(null, { status: 405 });
     const message = await request.json();
+    if (script.modern) return await modernReply(message);
     const id = request.headers.get("mcp-session-id");
     if (message.method !== "initialize" && !sessions.has(id ?? "")) {
       return new Response("unknown session", { status: 404 });
@@ -235,6 +251,25 @@ export function startMcpHttp(script: McpScript = {}): Promise<McpHttpServer> {
     return new Response(event("message", JSON.stringify(body)), {
       headers: { ...headers, "content-type": "text/event-stream" },
     });
+  }
+
+  async function modernReply(message: Json): Promise<Response> {
+    if (message.method === "initialize") {
+      const error = {
+        code: -32022,
+        message: "Unsupported protocol version",
+        data: { supported: [REVISION] },
+      };
+      return Response.json({ jsonrpc: "2.0", id: message.id, error }, { status: 400 });
+    }
+    const shared = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
+    if (message.method === "server/discover") {
+      const result = { supportedVersions: [REVISION], capabilities: { tools: {} }, ...shared };
+      return Response.json({ jsonrpc: "2.0", id: message.id, result });
+    }
+    const body = await reply(message);
+    if (!body) return new Response(null, { status: 202 });
+    return Response.json("result" in body ? { ...body, result: { ...body.result, ...shared } } : body);
   }
 
   async function sse(request: Request): Promise<Response> {
@@ -255,7 +290,7 @@ export function startMcpHttp(script: McpScript = {}): Promise<McpHttpServer> {
   return new Promise((resolve) => {
     const server = Deno.serve({
       hostname: "127.0.0.1",
-      port: 0,
+      port: script.port ?? 0,
       onListen: ({ port }) =>
         resolve({
           url: `http://127.0.0.1:${port}/mcp`,

@@ -1,0 +1,52 @@
+/** The questions of `hermes setup` by arrow keys. The prompt library is loaded with the first question. */
+import process from "node:process";
+import { Writable } from "node:stream";
+import type { Asker, Choice } from "./setup_asker.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Rows of a list that are seen at once; longer ones scroll. */
+const ROWS = 12;
+
+/** The library writes where we write: `process.stdout` is not the terminal here. */
+function screenOf(terminal: Terminal): Writable {
+  const decoder = new TextDecoder();
+  const screen = new Writable({
+    decodeStrings: false,
+    write: (chunk: string | Uint8Array, _encoding, done) => {
+      terminal.write(typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true }));
+      done();
+    },
+  });
+  Object.defineProperty(screen, "columns", { get: () => terminal.columns });
+  return Object.assign(screen, { isTTY: true, rows: 24 });
+}
+
+/** Must be on a terminal whose cursor can be moved. */
+export async function openKeyAsker(terminal: Terminal): Promise<Asker> {
+  const prompts = await import("@clack/prompts");
+  const streams = { input: process.stdin, output: screenOf(terminal) };
+  const left = (answer: unknown): answer is symbol => prompts.isCancel(answer);
+  return {
+    async choose(message: string, choices: readonly Choice[]) {
+      const options = choices.map(({ label, hint }, value) => ({ value, label, ...(hint ? { hint } : {}) }));
+      const answer = await prompts.select({ message, options, maxItems: ROWS, ...streams });
+      return left(answer) ? null : answer;
+    },
+    async text(message, example) {
+      const placeholder = example === undefined ? {} : { placeholder: `for example ${example}` };
+      const answer = await prompts.text({ message, ...placeholder, ...streams });
+      return left(answer) ? null : (answer ?? "").trim();
+    },
+    async secret(message) {
+      const answer = await prompts.password({ message, mask: "", ...streams });
+      return left(answer) ? null : (answer ?? "").trim();
+    },
+    async confirm(message) {
+      const answer = await prompts.confirm({ message, initialValue: false, ...streams });
+      return answer === true;
+    },
+    close: () => {
+      process.stdin.pause();
+    },
+  };
+}
