@@ -34,6 +34,7 @@ const DRAWING: Readonly<Record<string, Room>> = {
 /** Where each package may be imported. */
 const HOMES: Readonly<Record<string, readonly string[]>> = {
   "@agentclientprotocol/sdk": ["src/protocols/acp"],
+  "@clack/prompts": ["src/cli"],
   "hono": ["src/protocols/api"],
   "@modelcontextprotocol/client": ["src/mcp"],
   "openai": ["src/models"],

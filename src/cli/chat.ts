@@ -13,7 +13,7 @@ import { isCommand, runCommand } from "./chat_commands.ts";
 import { type ChatView, createChatView } from "./chat_view.ts";
 import { describeError } from "./errors.ts";
 import { type BlockReason, EXIT, exitCodeOfTurn } from "./exit_codes.ts";
-import { findSession, hermesOptions, resolveCwd, withHermes } from "./hermes_session.ts";
+import { findSession, hermesOptions, resolveCwd, tellWarnings, withHermes } from "./hermes_session.ts";
 import { type LineInput, openLineInput } from "./line_input.ts";
 import { withRedactedEdits } from "./redact_edits.ts";
 import { CHAT } from "./specs.ts";
@@ -38,6 +38,7 @@ export function run(args: readonly string[], platform: Platform): Promise<number
     const input = openLineInput(terminal, platform);
     try {
       return await withHermes(platform, hermesOptions(parsed), async (hermes) => {
+        tellWarnings(hermes, terminal);
         const session = await openSession(hermes, parsed, platform);
         const view = createChatView(terminal, hermes.settings().display.show_reasoning);
         return await converse({ hermes, terminal, input, view, session }, parsed);

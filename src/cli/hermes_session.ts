@@ -5,6 +5,7 @@
 import type { Hermes, HermesOptions } from "@/app/mod.ts";
 import { HermesError, type SessionRow, type SessionStore } from "@/core/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
+import type { Terminal } from "./terminal.ts";
 import type { ParsedArgs } from "./args.ts";
 
 /** The choices of `--model`, `--provider`, `--demo`, `--yolo`. */
@@ -33,6 +34,11 @@ export async function withHermes<T>(
   } finally {
     await hermes.shutdown("cli_close");
   }
+}
+
+/** What is wrong with the configuration, on stderr: the program goes on with defaults, and says so. */
+export function tellWarnings(hermes: Hermes, terminal: Terminal): void {
+  for (const warning of hermes.config.warnings()) terminal.note(`hermes: warning: ${warning}`);
 }
 
 /** Throws `session_not_found` when nothing, or more than one prefix, matches. */

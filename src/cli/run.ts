@@ -9,7 +9,7 @@ import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs, UsageError } from "./args.ts";
 import { describeError } from "./errors.ts";
 import { EXIT, exitCodeOfTurn } from "./exit_codes.ts";
-import { findSession, hermesOptions, resolveCwd, withHermes } from "./hermes_session.ts";
+import { findSession, hermesOptions, resolveCwd, tellWarnings, withHermes } from "./hermes_session.ts";
 import { withRedactedEdits } from "./redact_edits.ts";
 import { type BlockedCall, createJsonView, createTextView, type RunView } from "./run_views.ts";
 import { RUN } from "./specs.ts";
@@ -43,6 +43,7 @@ async function runPrompt(
   const timeoutS = parsed.positive("timeout");
   const prompt = await readPrompt(parsed, terminal);
   return await withHermes(platform, hermesOptions(parsed), async (hermes) => {
+    tellWarnings(hermes, terminal);
     const session = await openSession(hermes, parsed, platform);
     const redact = (text: string) => hermes.redact(text, "file");
     const unsubscribe = session.subscribe((event) => view.event(withRedactedEdits(event, redact)));

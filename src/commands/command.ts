@@ -1,5 +1,6 @@
 /** One slash command: its catalogue facts and what it does (core.md H). Knows no wire: it answers plain text. */
 import type {
+  CommandHost,
   CommandInfo,
   CommandResult,
   ConfigService,
@@ -8,6 +9,7 @@ import type {
   Surface,
   Tool,
 } from "@/core/mod.ts";
+import { HermesError } from "@/core/mod.ts";
 
 export interface CommandDeps {
   readonly version: string;
@@ -22,6 +24,8 @@ export interface CommandContext {
   readonly session: Session;
   readonly surface: Surface;
   readonly signal?: AbortSignal;
+  /** Present on the surfaces whose commands need it. */
+  readonly host?: CommandHost;
 }
 
 export interface Command extends CommandInfo {
@@ -30,6 +34,12 @@ export interface Command extends CommandInfo {
 
 export function text(message: string, isError = false): CommandResult {
   return isError ? { type: "text", text: message, isError } : { type: "text", text: message };
+}
+
+/** For commands of surfaces that have a host. */
+export function hostOf(context: CommandContext): CommandHost {
+  if (context.host) return context.host;
+  throw new HermesError("internal", "This command is not available here");
 }
 
 /** 1234567 → "1,234,567". */

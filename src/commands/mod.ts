@@ -1,5 +1,6 @@
 /** The one registry of slash commands: a written list, from which catalogue, help and the ACP list derive. */
 import {
+  type CommandHost,
   type CommandInfo,
   type CommandResult,
   type Commands,
@@ -10,7 +11,10 @@ import {
 import type { Command, CommandDeps } from "./command.ts";
 import { context, help, status, tools, usage, version } from "./info.ts";
 import { model, reasoning, yolo } from "./model.ts";
+import { branch, create, quit, resume, sessions } from "./open.ts";
 import { compact, compress, queue, reset, steer, title } from "./session.ts";
+import { busy, config, fast, personality, reload, reloadMcp, verbose } from "./settings.ts";
+import { background, history, retry, save, stop, undo } from "./turns.ts";
 
 /** In catalogue order; the order of the ACP list is part of its contract (acp.md C9). */
 const ALL: readonly Command[] = [
@@ -20,15 +24,33 @@ const ALL: readonly Command[] = [
   context,
   reset,
   compact,
+  create,
+  sessions,
+  resume,
+  branch,
   compress,
+  undo,
+  retry,
   steer,
   queue,
+  background,
+  stop,
+  history,
+  save,
   status,
   usage,
   title,
   reasoning,
+  fast,
+  busy,
+  verbose,
+  personality,
   yolo,
+  config,
+  reload,
+  reloadMcp,
   version,
+  quit,
 ];
 
 export function createCommands(deps: Omit<CommandDeps, "list">): Commands {
@@ -45,7 +67,7 @@ export function createCommands(deps: Omit<CommandDeps, "list">): Commands {
   async function run(
     name: string,
     args: string,
-    at: { session: Session; surface: Surface; signal?: AbortSignal },
+    at: { session: Session; surface: Surface; signal?: AbortSignal; host?: CommandHost },
   ): Promise<CommandResult> {
     const command = find(name, at.surface);
     if (!command) throw new HermesError("invalid_argument", `Unknown command "/${name}": see /help`);

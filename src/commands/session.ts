@@ -1,6 +1,6 @@
 /** Commands that change the session itself: its history, its name, its size, what waits in it. */
 import { HermesError } from "@/core/mod.ts";
-import { type Command, grouped, text } from "./command.ts";
+import { type Command, grouped, hostOf, text } from "./command.ts";
 
 export const reset: Command = {
   name: "reset",
@@ -43,7 +43,9 @@ export const compress: Command = {
   ...compact,
   name: "compress",
   aliases: ["compact"],
+  argsHint: "[focus]",
   surfaces: ["gateway"],
+  run: async (args, context) => text(await hostOf(context).compress(args)),
 };
 
 export const title: Command = {

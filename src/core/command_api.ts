@@ -50,6 +50,8 @@ export interface CommandHost {
   save(): Promise<string>;
   /** Ends the background processes of the session; how many ran. */
   stopProcesses(): Promise<number>;
+  /** Ends and starts the MCP servers; the text for the user, which may be a question. */
+  reloadMcp(wish: { readonly confirmed: boolean; readonly always: boolean }): Promise<string>;
   /** Changes a setting as the surface's own setting call does; the value in force. */
   setting(key: string, value: string): Promise<string>;
 }

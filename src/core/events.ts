@@ -5,7 +5,7 @@
  */
 import type { Ask, AskOutcome } from "./asks.ts";
 import type { ModelFailure } from "./errors.ts";
-import type { FileEdit, Usage } from "./messages.ts";
+import type { FileEdit, ToolCall, Usage } from "./messages.ts";
 import type { ToolDescription } from "./ports.ts";
 
 export interface TodoItem {
@@ -52,6 +52,8 @@ export interface TurnResult {
   readonly provider: string;
   /** Steer text that met no tool boundary; the caller owns it now. */
   readonly pendingSteer: string | null;
+  /** Calls of the caller's own tools, in order: the turn has ended for their results. Absent: none. */
+  readonly clientCalls?: readonly ToolCall[];
   /** Row id of the user message; null when it could not be stored. */
   readonly userRowId: number | null;
   /** Set when something could not be saved. */
@@ -69,8 +71,13 @@ export type CoreEventBody =
   | { readonly type: "tool.generating"; readonly name: string }
   /** Text that came with tool calls is now stored; later text is a new block. */
   | { readonly type: "text.end"; readonly text: string; readonly final: boolean }
-  /** `waiting`: an ask for this call follows. */
-  | { readonly type: "tool.start"; readonly call: ToolCallView; readonly waiting: boolean }
+  /** `waiting`: an ask for this call follows. `edits`: what it is about to change, when nobody was asked. */
+  | {
+    readonly type: "tool.start";
+    readonly call: ToolCallView;
+    readonly waiting: boolean;
+    readonly edits?: readonly FileEdit[];
+  }
   /** An allowed call goes on. */
   | { readonly type: "tool.run"; readonly callId: string }
   | { readonly type: "tool.progress"; readonly callId: string; readonly name: string; readonly text: string }

@@ -1,28 +1,58 @@
 /**
  * The models of one turn, in order: the primary, then the fallbacks (core.md A.11). It lasts as long as the turn,
- * so the next one starts on the primary again. Which failure calls for the next model is the turn's decision.
+ * so the next one starts on the primary again, unless that is to be left alone for a while. Which failure calls for
+ * the next model is the turn's decision.
  */
 import type { ModelFailure } from "./errors.ts";
 import type { ModelClient, ResolvedModel } from "./ports.ts";
 
 /** With another model at hand these get one more try instead of all of them. */
 const HURRIED: ReadonlySet<ModelFailure["kind"]> = new Set(["overloaded", "rate_limit", "timeout"]);
+const REST_AFTER_LIMIT_MS = 60_000;
+const REST_AFTER_CHAIN_MS = 5_000;
+
+/** Models that a session leaves alone for a while. */
+export class Resting {
+  readonly #until = new Map<string, number>();
+  /** Milliseconds that only grow. */
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  rest(model: ResolvedModel, ms: number): void {
+    this.#until.set(keyOf(model), this.#now() + ms);
+  }
+
+  has(model: ResolvedModel): boolean {
+    return (this.#until.get(keyOf(model)) ?? -Infinity) > this.#now();
+  }
+}
 
 export class Failover {
   readonly #primary: ResolvedModel;
   readonly #fallbacks: readonly (() => ModelClient)[];
+  readonly #resting: Resting;
   #client: ModelClient;
   #next = 0;
 
-  constructor(primary: ModelClient, fallbacks: readonly (() => ModelClient)[]) {
+  constructor(primary: ModelClient, fallbacks: readonly (() => ModelClient)[], resting: Resting) {
     this.#primary = primary.info;
     this.#client = primary;
     this.#fallbacks = fallbacks;
+    this.#resting = resting;
+    if (resting.has(primary.info)) this.#toNext();
   }
 
   /** The model in force. */
   get client(): ModelClient {
     return this.#client;
+  }
+
+  /** True while a fallback answers. */
+  get isAway(): boolean {
+    return keyOf(this.#client.info) !== keyOf(this.#primary);
   }
 
   /** How many requests this failure may cost in all, when `max` is the configured number. */
@@ -32,10 +62,19 @@ export class Failover {
   }
 
   /** Moves to the next model that can be used and is another one; false when there is none. */
-  advance(): boolean {
+  advance(failure: ModelFailure): boolean {
+    if (failure.kind === "rate_limit" || failure.kind === "billing") {
+      this.#resting.rest(this.#client.info, REST_AFTER_LIMIT_MS);
+    }
+    if (this.#toNext()) return true;
+    if (this.isAway) this.#resting.rest(this.#primary, REST_AFTER_CHAIN_MS);
+    return false;
+  }
+
+  #toNext(): boolean {
     while (this.#next < this.#fallbacks.length) {
       const client = clientOf(this.#fallbacks[this.#next++]!);
-      if (client === null || isSame(client.info, this.#client.info)) continue;
+      if (client === null || keyOf(client.info) === keyOf(this.#client.info)) continue;
       this.#client = client;
       return true;
     }
@@ -45,8 +84,7 @@ export class Failover {
   /** The system prompt, naming the model in force. */
   prompt(system: string): string {
     const lines = (info: ResolvedModel) => `Model: ${info.model}\nProvider: ${info.provider}`;
-    const { info } = this.#client;
-    return isSame(info, this.#primary) ? system : system.replace(lines(this.#primary), () => lines(info));
+    return this.isAway ? system.replace(lines(this.#primary), () => lines(this.#client.info)) : system;
   }
 }
 
@@ -59,6 +97,6 @@ function clientOf(make: () => ModelClient): ModelClient | null {
   }
 }
 
-function isSame(a: ResolvedModel, b: ResolvedModel): boolean {
-  return a.model === b.model && a.provider === b.provider && a.baseUrl === b.baseUrl;
+function keyOf({ model, provider, baseUrl }: ResolvedModel): string {
+  return JSON.stringify([model, provider, baseUrl]);
 }

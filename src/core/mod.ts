@@ -46,6 +46,7 @@ export type {
 } from "./messages.ts";
 export { addUsage, isUserTurn, NO_USAGE, promptTokens, textOf } from "./messages.ts";
 export type {
+  CatalogRefresh,
   ConfigService,
   EditPolicy,
   EditProposal,
@@ -59,6 +60,7 @@ export type {
   ModelChoice,
   ModelChunk,
   ModelClient,
+  ModelCost,
   ModelOptionsQuery,
   ModelRequest,
   Models,
@@ -121,6 +123,7 @@ export {
   memoryUsage,
   parseEntries,
 } from "./prompt_memory.ts";
+export { forgetHints } from "./prompt_hints.ts";
 export { isCodingFocus } from "./prompt_coding.ts";
 export { isPersonality, personalityNames } from "./prompt_personality.ts";
 export type { ModelFacts, ProviderEntry, Settings } from "./settings.ts";

@@ -94,7 +94,27 @@ export interface SwitchResult {
   readonly model: ResolvedModel;
   readonly providerChanged: boolean;
   readonly warning?: string;
+  /** The known price is far above the usual: a surface that can ask, asks first (core.md F.4 step 11). */
+  readonly confirmRequired?: boolean;
   readonly global: boolean;
+}
+
+/** What a call has cost (core.md F.9): a sum of known prices, or honestly unknown. */
+export interface ModelCost {
+  /** US dollars; `null` when unknown. */
+  readonly usd: number | null;
+  /** `included`: nothing is charged per call. */
+  readonly status: "estimated" | "included" | "unknown";
+  readonly source: "provider_models_api" | "official_snapshot" | "none";
+}
+
+export interface CatalogRefresh {
+  /** Models in the fetched catalogue; `null` when it was not fetched. */
+  readonly models: number | null;
+  /** Providers whose own lists were read, with their number of models. */
+  readonly lists: readonly { readonly provider: string; readonly models: number }[];
+  /** What could not be read, for people; the old knowledge stays in force. */
+  readonly warnings: readonly string[];
 }
 
 export interface Models {
@@ -115,6 +135,10 @@ export interface Models {
   known(current?: ResolvedModel): readonly { provider: string; model: string; label: string }[];
   /** The `model.options` payload of core.md F.5, wire keys included. */
   options(query: ModelOptionsQuery): Promise<Record<string, unknown>>;
+  /** The price of one call; add up calls, do not pass sums (prices depend on the size of a prompt). */
+  estimateCost(usage: Usage, model: ResolvedModel): ModelCost;
+  /** Fetches the catalogue and the lists of all configured providers; bounded, rejects only with `AbortError`. */
+  refreshCatalog(options?: { signal?: AbortSignal }): Promise<CatalogRefresh>;
   /** Local servers that answer (Ollama, LM Studio, llama.cpp, vLLM); 2 s at most each, in parallel. */
   discoverLocal(options?: { signal?: AbortSignal }): Promise<readonly LocalServer[]>;
   /** One tiny real call; used by setup and doctor. */
@@ -202,6 +226,8 @@ export interface FileAccess {
   write(path: string, data: Uint8Array): Promise<void>;
   remove(path: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
+  /** True where reading may not give at once, or not exactly, what was written (an editor that formats on saving). */
+  reshapes?(path: string): Promise<boolean>;
 }
 
 /**

@@ -55,12 +55,12 @@ export function isCodingFocus(settings: Settings): boolean {
 async function factsOf(query: CodingQuery, { manifests }: Workspace): Promise<string> {
   const { platform, cwd, gitRoot, env } = query;
   const [git, checks] = await Promise.all([
-    gitRoot === null ? "" : gitSnapshot({ platform, root: gitRoot, cwd, env }),
+    gitRoot === null ? "" : within(gitSnapshot({ platform, root: gitRoot, cwd, env }), READ_BOUND_MS),
     within(verifyCommands(platform.files, cwd, manifests), READ_BOUND_MS),
   ]);
   return [
     gitRoot !== null && gitRoot !== cwd ? `Repository root: ${gitRoot}` : "",
-    git,
+    git ?? "",
     manifests.length ? `Manifests: ${manifests.join(", ")}` : "",
     checks?.length ? `Checks: ${checks.join(", ")}` : "",
   ].filter(Boolean).join("\n");

@@ -7,6 +7,7 @@ import { abortable, isAbort, throwIfAborted } from "@/lib/abort.ts";
 import { type AnswerResult, type Ask, type AskAnswer, AskBroker } from "./asks.ts";
 import { CallIds } from "./call_ids.ts";
 import { HermesError } from "./errors.ts";
+import { Resting } from "./failover.ts";
 import { estimateTools, TokenEstimator } from "./estimate.ts";
 import type { CoreEventBody, SessionChange, TurnResult } from "./events.ts";
 import type { McpServerEntry, McpServerStatus } from "./external_tools.ts";
@@ -29,6 +30,7 @@ import { OutsideTools } from "./outside.ts";
 import { compactSession } from "./session_compaction.ts";
 import { rewindSession } from "./session_rewind.ts";
 import { SessionState } from "./session_state.ts";
+import { forgetMemories } from "./system_prompt.ts";
 import { Steering } from "./steering.ts";
 import { Transcript } from "./transcript.ts";
 import { runTurn } from "./turn.ts";
@@ -75,6 +77,7 @@ export class LiveSession implements Session {
   readonly steering = new Steering();
   readonly callIds = new CallIds();
   readonly broker = new AskBroker();
+  readonly resting: Resting;
   readonly scope: SessionState;
   readonly hub: EventHub;
   readonly outside: OutsideTools;
@@ -124,6 +127,7 @@ export class LiveSession implements Session {
     this.transcript = new Transcript(services.store, seed.headId, seed.messages);
     this.callIds.learn(seed.messages);
     this.scope = new SessionState(seed.id);
+    this.resting = new Resting(() => services.platform.clock.monotonic());
     this.hub = new EventHub(
       seed.id,
       (error) => services.log.error(`An event reader failed: ${String(error)}`),
@@ -482,6 +486,7 @@ export class LiveSession implements Session {
       if (this.#stored) await this.services.store().clearMessages(this.headId);
       this.transcript.swap(this.headId, []);
       this.services.forgotten(this.scope);
+      forgetMemories(this.scope);
       this.systemPrompt = null;
       this.#lastPromptTokens = null;
     });

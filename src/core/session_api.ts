@@ -8,7 +8,7 @@ import type { HermesError } from "./errors.ts";
 import type { TurnResult } from "./events.ts";
 import type { McpServerEntry, McpServerStatus } from "./external_tools.ts";
 import type { EventReader } from "./hub.ts";
-import type { Content, Message, Usage } from "./messages.ts";
+import type { Content, Message, ToolMessage, Usage } from "./messages.ts";
 import type {
   EditPolicy,
   FileAccess,
@@ -17,6 +17,7 @@ import type {
   SessionScope,
   SwitchResult,
   Tool,
+  ToolSpec,
 } from "./ports.ts";
 
 export interface UserInput {
@@ -25,6 +26,8 @@ export interface UserInput {
   readonly displayText?: string;
   /** `hidden` and the like: stored as a timeline row. */
   readonly displayKind?: string;
+  /** Results of the caller's own tools: the turn goes on with them, and `content` is left out. */
+  readonly results?: readonly ToolMessage[];
 }
 
 /** Which questions can reach a human from this turn. What cannot be asked is refused, never allowed. */
@@ -50,6 +53,11 @@ export interface SubmitOptions {
   readonly maxSteps?: number;
   /** The context of this turn instead of the session's history (stateless API); never stored. */
   readonly history?: readonly Message[];
+  /**
+   * Tools of the caller, offered beside our own (ours win a name). The turn ends when the model calls one; the
+   * result tells which, and a later turn brings the results.
+   */
+  readonly clientTools?: readonly ToolSpec[];
   /** Aborting it cancels this turn, queued or running. */
   readonly signal?: AbortSignal;
 }

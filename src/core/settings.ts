@@ -133,6 +133,14 @@ export interface Settings {
     readonly protect_last_n: number;
     readonly in_place: boolean;
   };
+  readonly prompt_caching?: { readonly cache_ttl: "5m" | "1h" | "off" };
+  readonly model_catalog?: {
+    readonly enabled: boolean;
+    /** Empty: the built-in address. */
+    readonly url: string;
+    readonly ttl_hours: number;
+    readonly excluded_providers: readonly string[];
+  };
   /** Tried in order when the primary fails (core.md A.11). */
   readonly fallback_providers?: readonly { model?: string; provider?: string; base_url?: string }[];
   readonly auxiliary: Readonly<Record<string, { provider?: string; model?: string; language?: string }>>;

@@ -6,7 +6,7 @@
  */
 import { within } from "@/lib/abort.ts";
 import type { Platform } from "@/platform/mod.ts";
-import type { Logger, ResolvedModel, Skills, Tool } from "./ports.ts";
+import type { Logger, ResolvedModel, SessionScope, Skills, Tool } from "./ports.ts";
 import { codingPosture } from "./prompt_coding.ts";
 import { contextFileCap, findGitRoot, guarded, READ_BOUND_MS, readPromptText } from "./prompt_files.ts";
 import {
@@ -76,10 +76,24 @@ export async function buildSystemPrompt(facts: PromptFacts): Promise<string> {
   return blocks.filter(Boolean).join("\n\n");
 }
 
-/** What the session will see as its memories. Never throws. */
-export async function takeMemories(
-  { platform, log, home, settings }: Pick<PromptFacts, "platform" | "log" | "home" | "settings">,
-): Promise<string> {
+type MemoryFacts = Pick<PromptFacts, "platform" | "log" | "home" | "settings">;
+
+function snapshotOf(scope: SessionScope): { text: string | null } {
+  return scope.state("core.memories", () => ({ text: null as string | null }));
+}
+
+/** The memories of a session: read when first asked for, then the same until `forgetMemories`. Never throws. */
+export async function memoriesOf(scope: SessionScope, facts: MemoryFacts): Promise<string> {
+  const snapshot = snapshotOf(scope);
+  return snapshot.text ??= await takeMemories(facts);
+}
+
+/** The conversation begins anew: its next prompt reads the memories again. */
+export function forgetMemories(scope: SessionScope): void {
+  snapshotOf(scope).text = null;
+}
+
+async function takeMemories({ platform, log, home, settings }: MemoryFacts): Promise<string> {
   if (settings.agent.ignore_rules) return "";
   return await memorySnapshot({ files: platform.files, log, home, settings });
 }

@@ -10,6 +10,7 @@ import type { TodoItem, ToolCallView } from "./events.ts";
 import type { FileEdit, ToolCall, ToolMessage } from "./messages.ts";
 import { textOf } from "./messages.ts";
 import type { EditProposal, Tool, ToolContext, ToolDescription, ToolOutcome, Verdict } from "./ports.ts";
+import { collectHints, withHints } from "./prompt_hints.ts";
 import { resultLimit, spillResult } from "./result_limits.ts";
 import { cutIntoSegments } from "./segments.ts";
 import type { TurnScope } from "./turn_scope.ts";
@@ -131,11 +132,11 @@ function safely<T>(run: () => T, fallback: T): T {
   }
 }
 
-function announce(one: Running, waiting: boolean, scope: TurnScope): void {
+function announce(one: Running, waiting: boolean, scope: TurnScope, edits?: readonly FileEdit[]): void {
   if (one.announced) return;
   one.announced = true;
   one.startedAt = scope.platform.clock.monotonic();
-  scope.publish({ type: "tool.start", call: one.view, waiting });
+  scope.publish({ type: "tool.start", call: one.view, waiting, ...(edits ? { edits } : {}) });
 }
 
 /** Commands of one answer are asked about together, before any of them runs (decision 16). */
@@ -176,7 +177,7 @@ async function editConsent(one: Running, scope: TurnScope): Promise<Consent> {
     reason: GUARD_FAILED,
   }));
   if (verdict.type === "allow") {
-    announce(one, false, scope);
+    announce(one, false, scope, proposal.edits);
     return GO;
   }
   if (verdict.type === "block") {
@@ -358,7 +359,7 @@ async function finish(
   scope: TurnScope,
 ): Promise<ToolMessage> {
   const durationMs = scope.platform.clock.monotonic() - one.startedAt;
-  const content = await bounded(one.call.id, outcome, scope);
+  const content = await withSurroundings(one, outcome, await bounded(one.call.id, outcome, scope), scope);
   const edits: readonly FileEdit[] = outcome.edits ?? [];
   const message: ToolMessage = {
     role: "tool",
@@ -387,6 +388,19 @@ async function finish(
     });
   }
   return message;
+}
+
+/** What the touched directories ask for comes with the result, once. */
+async function withSurroundings(
+  one: Running,
+  outcome: ToolOutcome,
+  content: ToolOutcome["content"],
+  scope: TurnScope,
+): Promise<ToolOutcome["content"]> {
+  if (outcome.isError || one.tool === null) return content;
+  const { platform, settings, sessionScope, cwd, roots } = scope;
+  const hints = await collectHints(one.args, { platform, settings, scope: sessionScope, cwd, roots });
+  return hints === "" ? content : withHints(content, scope.guard.redact(hints, "file"));
 }
 
 async function bounded(

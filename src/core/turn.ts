@@ -11,7 +11,7 @@ import { parseArguments, storableArguments } from "./arguments.ts";
 import type { ModelFailure } from "./errors.ts";
 import type { CoreEventBody, TurnOutcome, TurnResult } from "./events.ts";
 import type { AssistantMessage, Content, Message, ToolCall, ToolMessage, Usage } from "./messages.ts";
-import { Failover } from "./failover.ts";
+import { Failover, type Resting } from "./failover.ts";
 import { addUsage, NO_USAGE, textOf } from "./messages.ts";
 import type { ModelAnswer } from "./model_call.ts";
 import { callModel } from "./model_call.ts";
@@ -35,7 +35,10 @@ export interface TurnInput {
   /** The primary, then the fallbacks, each made when it is needed. */
   readonly client: ModelClient;
   readonly fallbacks: readonly (() => ModelClient)[];
+  readonly resting: Resting;
   readonly toolSpecs: readonly ToolSpec[];
+  /** Names among them that the caller executes; absent: none. */
+  readonly clientTools?: ReadonlySet<string>;
   readonly systemPrompt: string;
   readonly history: readonly Message[] | null;
   readonly reasoningEffort: string | null;
@@ -67,6 +70,7 @@ interface Ending {
   readonly exitReason: string;
   readonly partial?: boolean;
   readonly failure?: ModelFailure;
+  readonly clientCalls?: readonly ToolCall[];
 }
 
 /** Runs one turn to its end; never throws. */
@@ -107,7 +111,7 @@ class Turn {
   constructor(turn: TurnInput) {
     this.#turn = turn;
     this.#scope = turn.scope;
-    this.#models = new Failover(turn.client, turn.fallbacks);
+    this.#models = new Failover(turn.client, turn.fallbacks, turn.resting);
   }
 
   async run(): Promise<TurnResult> {
@@ -123,6 +127,7 @@ class Turn {
 
   async #begin(): Promise<void> {
     const { input } = this.#turn;
+    if (input.results) return await this.#goOn(input.results);
     const user: Message = {
       role: "user",
       content: wellFormed(input.content),
@@ -134,6 +139,13 @@ class Turn {
     this.#userRowId = user.rowId ?? null;
     const text = input.displayText ?? textOf(input.content);
     this.#publish({ type: "turn.start", text, userRowId: this.#userRowId });
+    if (this.#models.isAway) this.#tellFallback(`${this.#turn.client.info.model} is left alone for a while`);
+  }
+
+  /** With what the caller's tools have given, instead of a message of the user. */
+  async #goOn(results: readonly ToolMessage[]): Promise<void> {
+    await this.#append(results.map((result) => ({ ...result, timestamp: this.#now() })));
+    this.#publish({ type: "turn.start", text: "", userRowId: null });
   }
 
   async #loop(): Promise<Ending> {
@@ -224,20 +236,34 @@ class Turn {
       return null;
     }
     this.#badJson = 0;
-    const wrong = raw.find((call) => !this.#scope.tools.has(call.name));
+    const wrong = raw.find((call) => !this.#scope.tools.has(call.name) && !this.#isClient(call));
     this.#badNames = wrong ? this.#badNames + 1 : 0;
     this.#aside = raw.every((call) => HOUSEKEEPING.has(call.name)) ? answer.text : "";
     const calls = dropDuplicates(raw).map((call, i) => this.#turn.callIds.assign(call, i));
     const stored = calls.map((call) => ({ ...call, arguments: storableArguments(call.arguments) }));
     await this.#appendAnswer(answer, stored);
-    const results = await runToolCalls(calls, this.#scope);
+    const asked = calls.filter((call) => this.#isClient(call));
+    const results = await runToolCalls(
+      asked.length === 0 ? calls : calls.filter((call) => !this.#isClient(call)),
+      this.#scope,
+    );
     this.#own.push(...results);
     await this.#bound(results);
     this.#empty = 0;
     this.#growth = 0;
     if (this.#scope.signal.aborted) return await this.#interrupted(null);
     if (wrong && this.#badNames >= 3) return await this.#wrongTool(wrong.name);
-    return null;
+    if (asked.length === 0) return null;
+    return {
+      outcome: "completed",
+      text: answer.text,
+      exitReason: "client_tool_calls",
+      clientCalls: stored.filter((call) => this.#isClient(call)),
+    };
+  }
+
+  #isClient(call: { readonly name: string }): boolean {
+    return this.#turn.clientTools?.has(call.name) ?? false;
   }
 
   /** Truncated arguments are never executed (core.md A.8). */
@@ -263,7 +289,7 @@ class Turn {
   }
 
   #repairNames(calls: readonly RawToolCall[]): RawToolCall[] {
-    const names = [...this.#scope.tools.keys()];
+    const names = [...this.#scope.tools.keys(), ...this.#turn.clientTools ?? []];
     return calls.map((call) => ({ ...call, name: repairToolName(call.name, names) ?? call.name }));
   }
 
@@ -393,15 +419,16 @@ class Turn {
   }
 
   #useFallback(failure: ModelFailure): boolean {
-    if (!this.#models.advance()) return false;
-    const { model, provider } = this.#models.client.info;
-    this.#publish({
-      type: "status",
-      kind: "lifecycle",
-      text: `${failure.message} — going on with ${model} (${provider}) for this turn`,
-    });
+    if (!this.#models.advance(failure)) return false;
+    this.#tellFallback(failure.message);
     this.#empty = 0;
     return true;
+  }
+
+  #tellFallback(why: string): void {
+    const { model, provider } = this.#models.client.info;
+    const text = `${why} — going on with ${model} (${provider}) for this turn`;
+    this.#publish({ type: "status", kind: "lifecycle", text });
   }
 
   async #summarise(max: number): Promise<Ending> {
@@ -452,6 +479,7 @@ class Turn {
       pendingSteer: this.#turn.steering.take(),
       userRowId: this.#userRowId,
       ...(warning ? { warning } : {}),
+      ...(ending.clientCalls ? { clientCalls: ending.clientCalls } : {}),
     };
     return result;
   }

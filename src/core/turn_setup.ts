@@ -12,7 +12,7 @@ import type { LiveSession } from "./session.ts";
 import type { SubmitOptions, UserInput } from "./session_api.ts";
 import type { Settings } from "./settings.ts";
 import { compactSession } from "./session_compaction.ts";
-import { buildSystemPrompt, takeMemories } from "./system_prompt.ts";
+import { buildSystemPrompt, memoriesOf } from "./system_prompt.ts";
 import type { TurnInput } from "./turn.ts";
 import { Refusals, type TurnScope } from "./turn_scope.ts";
 
@@ -31,6 +31,9 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
   const settling = session.outside.settling(turn.controller.signal);
   if (settling) await settling;
   const tools = offered(session, turn.options);
+  const theirs = (turn.options.clientTools ?? []).filter((spec) =>
+    !tools.some((tool) => tool.name === spec.name)
+  );
   const systemPrompt = await systemPromptOf(session, model, tools, turn.controller.signal);
   const scope = createScope(session, turn, model, tools);
   const { agent, model: modelSettings } = settings;
@@ -41,10 +44,15 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
     steering: session.steering,
     callIds: session.callIds,
     client: services.models.client(model),
+    resting: session.resting,
     fallbacks: fallbackChoices(settings).map((choice) => () =>
       services.models.client(services.models.resolve(choice))
     ),
-    toolSpecs: tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+    toolSpecs: [
+      ...tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+      ...theirs,
+    ],
+    ...(theirs.length === 0 ? {} : { clientTools: new Set(theirs.map((tool) => tool.name)) }),
     systemPrompt: turn.options.systemExtra ? `${systemPrompt}\n\n${turn.options.systemExtra}` : systemPrompt,
     history: turn.options.history ?? null,
     reasoningEffort: turn.options.reasoningEffort ?? session.reasoningEffort,
@@ -112,10 +120,8 @@ async function systemPromptOf(
   const { services } = session;
   const { platform, log, home } = services;
   const settings = services.settings();
-  const snapshot = session.scope.state("core.memories", () => ({ text: null as string | null }));
-  const building = (async () => {
-    snapshot.text ??= await takeMemories({ platform, log, home, settings });
-    return await buildSystemPrompt({
+  const building = memoriesOf(session.scope, { platform, log, home, settings }).then((memories) =>
+    buildSystemPrompt({
       platform,
       settings,
       log,
@@ -127,9 +133,9 @@ async function systemPromptOf(
       model,
       skills: services.skills ?? null,
       childEnv: services.childEnv(),
-      memories: snapshot.text,
-    });
-  })();
+      memories,
+    })
+  );
   const prompt = await abortable(building, signal).catch((error) => {
     if (isAbort(error)) return null;
     throw error;
@@ -294,7 +300,7 @@ export async function failedResult(
     ...(input.displayText === undefined ? {} : { displayText: input.displayText }),
     ...(input.displayKind === undefined ? {} : { displayKind: input.displayKind }),
   };
-  await session.transcript.append([user]);
+  await session.transcript.append(input.results ?? [user]);
   const userRowId = (user as { rowId?: number }).rowId ?? null;
   session.publish(turn.id, {
     type: "turn.start",

@@ -10,8 +10,11 @@ export type ScanScope = "all" | "context" | "strict";
 /** Characters of a text that are looked at. */
 export const SCAN_LIMIT = 65_536;
 
-/** `words`: a text with none of them cannot match, and the pattern is not even compiled for it. */
-type Pattern = readonly [id: string, words: readonly string[], pattern: RegExp];
+/**
+ * `words`: a text with none of them cannot match, and the pattern is not even compiled for it. `source` is matched
+ * against lower case: the flag `i` would make each pattern ten times as slow to compile.
+ */
+type Pattern = readonly [id: string, words: readonly string[], source: string];
 
 /** Up to eight words of any kind between two key words. */
 const GAP = "(?:[^\\s.!?]{1,40}\\s{1,8}){0,8}?";
@@ -22,64 +25,47 @@ const AGENT_FILES = "(?:agents\\.md|claude\\.md|\\.cursorrules|\\.clinerules|\\.
 const CHANGE =
   "\\b(?:update|modify|edit|write|change|append|add)\\b(?:\\s{1,8}[^\\s.!?]{1,40}){0,8}?\\s{1,8}[^\\s]{0,40}";
 
-/** Matched against lower case: the flag `i` would make each pattern ten times as slow to compile. */
-function pattern(source: string): RegExp {
-  return new RegExp(source);
-}
-
 const ALL: readonly Pattern[] = [
   [
     "prompt_injection",
     ["ignore"],
-    pattern(
-      `\\bignore\\s{1,8}${GAP}(?:previous|prior|all|above|earlier|preceding)\\s{1,8}${GAP}` +
-        `(?:instruction|prompt|direction|rule|guideline|message)s?\\b`,
-    ),
+    `\\bignore\\s{1,8}${GAP}(?:previous|prior|all|above|earlier|preceding)\\s{1,8}${GAP}` +
+    `(?:instruction|prompt|direction|rule|guideline|message)s?\\b`,
   ],
-  ["sys_prompt_override", ["override"], pattern("\\bsystem\\s{1,8}prompt\\s{1,8}override\\b")],
+  ["sys_prompt_override", ["override"], "\\bsystem\\s{1,8}prompt\\s{1,8}override\\b"],
   [
     "disregard_rules",
     ["disregard"],
-    pattern(
-      `\\bdisregard\\s{1,8}${GAP}(?:your|all|any|the|previous)\\s{1,8}${GAP}(?:instruction|rule|guideline|polic)`,
-    ),
+    `\\bdisregard\\s{1,8}${GAP}(?:your|all|any|the|previous)\\s{1,8}${GAP}(?:instruction|rule|guideline|polic)`,
   ],
   [
     "bypass_restrictions",
     ["act"],
-    pattern(
-      `\\bact\\s{1,8}as\\s{1,8}(?:if|though)\\s{1,8}${GAP}you\\s{1,8}${GAP}(?:have\\s{1,8}no|do\\s{1,8}not\\s{1,8}have|` +
-        `don['’]t\\s{1,8}have)\\s{1,8}${GAP}(?:restriction|limit|rule|filter)`,
-    ),
+    `\\bact\\s{1,8}as\\s{1,8}(?:if|though)\\s{1,8}${GAP}you\\s{1,8}${GAP}(?:have\\s{1,8}no|do\\s{1,8}not\\s{1,8}have|` +
+    `don['’]t\\s{1,8}have)\\s{1,8}${GAP}(?:restriction|limit|rule|filter)`,
   ],
   [
     "html_comment_injection",
     ["<!--"],
-    pattern(
-      "<!--[^>]{0,500}?\\b(?:ignore|override|disregard|system\\s+prompt|secret|hidden)\\b[^>]{0,500}?-->",
-    ),
+    "<!--[^>]{0,500}?(?<![\\w-])(?:ignore|override|disregard|system\\s{1,8}prompt|secret|hidden)(?![\\w-])[^>]{0,500}?-->",
   ],
-  ["hidden_div", ["display"], pattern("<\\s{0,8}div\\b[^>]{0,300}?display\\s{0,8}:\\s{0,8}none")],
+  ["hidden_div", ["display"], "<\\s{0,8}div\\b[^>]{0,300}?display\\s{0,8}:\\s{0,8}none"],
   [
     "translate_execute",
     ["translate"],
-    pattern(`\\btranslate\\s${LINE}\\sinto\\s${LINE}\\band\\s{1,8}(?:then\\s{1,8})?(?:execute|run|eval)`),
+    `\\btranslate\\s${LINE}\\sinto\\s${LINE}\\band\\s{1,8}(?:then\\s{1,8})?(?:execute|run|eval)`,
   ],
   [
     "deception_hide",
     ["tell", "inform", "notify", "alert"],
-    pattern(
-      `\\b(?:do\\s{1,8}not|don['’]t|never)\\s{1,8}${GAP}(?:tell|inform|notify|alert)\\s{1,8}${GAP}the\\s{1,8}user\\b`,
-    ),
+    `\\b(?:do\\s{1,8}not|don['’]t|never)\\s{1,8}${GAP}(?:tell|inform|notify|alert)\\s{1,8}${GAP}the\\s{1,8}user\\b`,
   ],
-  ["exfil_curl", ["curl"], pattern(`\\bcurl\\s${LINE}${SECRET_NAME}`)],
-  ["exfil_wget", ["wget"], pattern(`\\bwget\\s${LINE}${SECRET_NAME}`)],
+  ["exfil_curl", ["curl"], `\\bcurl\\s${LINE}${SECRET_NAME}`],
+  ["exfil_wget", ["wget"], `\\bwget\\s${LINE}${SECRET_NAME}`],
   [
     "read_secrets",
     ["cat"],
-    pattern(
-      `\\bcat\\s${LINE}(?:\\.env\\b|\\bcredentials\\b|\\.netrc\\b|\\.pgpass\\b|\\.npmrc\\b|\\.pypirc\\b)`,
-    ),
+    `\\bcat\\s${LINE}(?:\\.env\\b|\\bcredentials\\b|\\.netrc\\b|\\.pgpass\\b|\\.npmrc\\b|\\.pypirc\\b)`,
   ],
 ];
 
@@ -87,87 +73,73 @@ const CONTEXT: readonly Pattern[] = [
   [
     "role_hijack",
     ["you"],
-    pattern(
-      "\\byou\\s{1,8}are\\s{1,8}(?:[^\\s.!?]{1,40}\\s{1,8}){0,2}?now\\s{1,8}" +
-        "(?:an?|the|my|in|no\\s{1,8}longer|acting|playing|called|named|unrestricted|free|dan)\\b",
-    ),
+    "\\byou\\s{1,8}are\\s{1,8}(?:[^\\s.!?]{1,40}\\s{1,8}){0,2}?now\\s{1,8}" +
+    "(?:an?|the|my|in|no\\s{1,8}longer|acting|playing|called|named|unrestricted|free|dan)\\b",
   ],
   [
     "role_pretend",
     ["pretend"],
-    pattern(`\\bpretend\\s{1,8}${GAP}(?:you\\s{1,8}are|you['’]re|to\\s{1,8}be)\\s`),
+    `\\bpretend\\s{1,8}${GAP}(?:you\\s{1,8}are|you['’]re|to\\s{1,8}be)\\s`,
   ],
   [
     "leak_system_prompt",
     ["prompt"],
-    pattern(
-      `\\b(?:output|print|reveal|repeat|show|leak)\\s{1,8}${GAP}(?:system|initial|hidden)\\s{1,8}prompt\\b`,
-    ),
+    `\\b(?:output|print|reveal|repeat|show|leak)\\s{1,8}${GAP}(?:system|initial|hidden)\\s{1,8}prompt\\b`,
   ],
   [
     "remove_filters",
     ["without"],
-    pattern(
-      `\\b(?:respond|answer|reply)\\s{1,8}without\\s{1,8}${GAP}(?:restriction|limitation|filter|safety|censor)`,
-    ),
+    `\\b(?:respond|answer|reply)\\s{1,8}without\\s{1,8}${GAP}(?:restriction|limitation|filter|safety|censor)`,
   ],
   [
     "fake_update",
     ["have"],
-    pattern(
-      `\\byou\\s{1,8}have\\s{1,8}been\\s{1,8}${GAP}(?:updated|upgraded|patched|reprogrammed)\\s{1,8}to\\b`,
-    ),
+    `\\byou\\s{1,8}have\\s{1,8}been\\s{1,8}${GAP}(?:updated|upgraded|patched|reprogrammed)\\s{1,8}to\\b`,
   ],
   [
     "identity_override",
     ["yourself", "name"],
-    pattern(
-      `\\b(?:name|call)\\s{1,8}yourself\\s{1,8}\\w|\\byour\\s{1,8}(?:new|real|true)\\s{1,8}name\\s{1,8}is\\b`,
-    ),
+    `\\b(?:name|call)\\s{1,8}yourself\\s{1,8}\\w|\\byour\\s{1,8}(?:new|real|true)\\s{1,8}name\\s{1,8}is\\b`,
   ],
   [
     "c2_node_registration",
     ["register"],
-    pattern(`\\bregister\\s{1,8}${GAP}(?:as\\s{1,8})(?:an?\\s{1,8})?(?:new\\s{1,8})?node\\b`),
+    `\\bregister\\s{1,8}${GAP}(?:as\\s{1,8})(?:an?\\s{1,8})?(?:new\\s{1,8})?node\\b`,
   ],
   [
     "c2_heartbeat",
     ["heartbeat", "beacon", "check"],
-    pattern(`\\b(?:send|start|keep)\\s{1,8}${GAP}(?:heartbeat|beacon|check[ -]?in)s?\\s{1,8}(?:to|with)\\s`),
+    `\\b(?:send|start|keep)\\s{1,8}${GAP}(?:heartbeat|beacon|check[ -]?in)s?\\s{1,8}(?:to|with)\\s`,
   ],
   [
     "c2_task_pull",
     ["task"],
-    pattern(`\\b(?:pull|poll|fetch)\\s{1,8}${GAP}(?:new\\s{1,8}tasks?|tasking)\\s{1,8}from\\b`),
+    `\\b(?:pull|poll|fetch)\\s{1,8}${GAP}(?:new\\s{1,8}tasks?|tasking)\\s{1,8}from\\b`,
   ],
   [
     "c2_network_connect",
     ["connect"],
-    pattern("\\bconnect\\s{1,8}to\\s{1,8}the\\s{1,8}(?:\\w{1,20}\\s{1,8})?network\\b"),
+    "\\bconnect\\s{1,8}to\\s{1,8}the\\s{1,8}(?:\\w{1,20}\\s{1,8})?network\\b",
   ],
   [
     "forced_action",
     ["must"],
-    pattern(
-      `\\byou\\s{1,8}must\\s{1,8}(?:[^\\s.!?]{1,40}\\s{1,8}){0,3}?(?:register|connect|report\\s{1,8}back|beacon)\\b`,
-    ),
+    `\\byou\\s{1,8}must\\s{1,8}(?:[^\\s.!?]{1,40}\\s{1,8}){0,3}?(?:register|connect|report\\s{1,8}back|beacon)\\b`,
   ],
   [
     "anti_forensic_oneliner",
     ["only"],
-    pattern("\\bonly\\s{1,8}use\\s{1,8}(?:one|single)[ -]?(?:line\\s{1,8}command|liner)s?\\b"),
+    "\\bonly\\s{1,8}use\\s{1,8}(?:one|single)[ -]?(?:line\\s{1,8}command|liner)s?\\b",
   ],
   [
     "anti_forensic_disk",
     ["disk"],
-    pattern(
-      `\\bnever\\s{1,8}${GAP}(?:create|write|save|leave)\\s{1,8}${GAP}(?:to|on)\\s{1,8}(?:the\\s{1,8})?disk\\b`,
-    ),
+    `\\bnever\\s{1,8}${GAP}(?:create|write|save|leave)\\s{1,8}${GAP}(?:to|on)\\s{1,8}(?:the\\s{1,8})?disk\\b`,
   ],
   [
     "env_var_unset_agent",
     ["unset"],
-    pattern("\\bunset\\s{1,8}\\w{0,40}(?:claude|codex|hermes|agent|openai|anthropic)\\w{0,40}"),
+    "\\bunset\\s{1,8}\\w{0,40}(?:claude|codex|hermes|agent|openai|anthropic)\\w{0,40}",
   ],
   [
     "known_c2_framework",
@@ -183,50 +155,46 @@ const CONTEXT: readonly Pattern[] = [
       "merlin",
       "covenant",
     ],
-    pattern(
-      "\\b(?:cobalt\\s{0,4}strike|brute\\s{0,4}ratel|meterpreter|metasploit|brainworm|" +
-        "(?:sliver|havoc|mythic|merlin|covenant)\\s{1,4}(?:c2|implant|beacon|agent|framework|server))\\b",
-    ),
+    "\\b(?:cobalt\\s{0,4}strike|brute\\s{0,4}ratel|meterpreter|metasploit|brainworm|" +
+    "(?:sliver|havoc|mythic|merlin|covenant)\\s{1,4}(?:c2|implant|beacon|agent|framework|server))\\b",
   ],
   [
     "c2_explicit",
     ["c2"],
-    pattern("\\bc2\\s{1,8}(?:server|channel|infrastructure|beacon|node|operator)s?\\b"),
+    "\\bc2\\s{1,8}(?:server|channel|infrastructure|beacon|node|operator)s?\\b",
   ],
-  ["c2_explicit_long", ["control"], pattern("\\bcommand[ -]and[ -]control\\b")],
+  ["c2_explicit_long", ["control"], "\\bcommand[ -]and[ -]control\\b"],
 ];
 
 const STRICT: readonly Pattern[] = [
   [
     "send_to_url",
     ["http"],
-    pattern(`\\b(?:send|post|upload|transmit)\\s${LINE}\\s(?:to|at)\\s{1,8}https?://`),
+    `\\b(?:send|post|upload|transmit)\\s${LINE}\\s(?:to|at)\\s{1,8}https?://`,
   ],
   [
     "context_exfil",
     ["conversation", "history", "messages", "context"],
-    pattern(
-      `\\b(?:include|output|print|share|send)\\s{1,8}${GAP}` +
-        `(?:conversation|chat\\s{1,8}history|previous\\s{1,8}messages|(?:full|entire|whole)\\s{1,8}context)\\b`,
-    ),
+    `\\b(?:include|output|print|share|send)\\s{1,8}${GAP}` +
+    `(?:conversation|chat\\s{1,8}history|previous\\s{1,8}messages|(?:full|entire|whole)\\s{1,8}context)\\b`,
   ],
-  ["ssh_backdoor", ["authorized_keys"], pattern("\\bauthorized_keys\\b")],
-  ["ssh_access", ["/.ssh"], pattern("(?:\\$\\{?home\\}?|~)/\\.ssh\\b")],
+  ["ssh_backdoor", ["authorized_keys"], "\\bauthorized_keys\\b"],
+  ["ssh_access", ["/.ssh"], "(?:\\$\\{?home\\}?|~)/\\.ssh\\b"],
   [
     "hermes_env",
     ["/.env"],
-    pattern("(?:\\$\\{?home\\}?/\\.hermes|~/\\.hermes|\\$\\{?hermes_home\\}?)/\\.env\\b"),
+    "(?:\\$\\{?home\\}?/\\.hermes|~/\\.hermes|\\$\\{?hermes_home\\}?)/\\.env\\b",
   ],
-  ["agent_config_mod", [".md", "rules"], pattern(`${CHANGE}${AGENT_FILES}`)],
+  ["agent_config_mod", [".md", "rules"], `${CHANGE}${AGENT_FILES}`],
   [
     "hermes_config_mod",
     ["config", "soul"],
-    pattern(`${CHANGE}(?:\\.hermes/config\\.(?:jsonc?|yaml)|soul\\.md)\\b`),
+    `${CHANGE}(?:\\.hermes/config\\.(?:jsonc?|yaml)|soul\\.md)\\b`,
   ],
   [
     "hardcoded_secret",
     ["key", "token", "secret", "password"],
-    pattern("\\b(?:api[_-]?key|token|secret|password)\\s{0,8}[=:]\\s{0,8}[\"'][a-z0-9+/=_-]{20,}"),
+    "\\b(?:api[_-]?key|token|secret|password)\\s{0,8}[=:]\\s{0,8}[\"'][a-z0-9+/=_-]{20,}",
   ],
 ];
 
@@ -253,8 +221,8 @@ export function scanForInjection(text: string, scope: ScanScope): string[] {
   const plain = found.length > 0 ? head.replace(INVISIBLE, "") : head;
   const normal = plain.normalize("NFKC").slice(0, 2 * SCAN_LIMIT).toLowerCase();
   for (const patterns of SCOPES[scope]) {
-    for (const [id, words, pattern] of patterns) {
-      if (words.some((word) => normal.includes(word)) && pattern.test(normal)) found.push(id);
+    for (const [id, words, source] of patterns) {
+      if (words.some((word) => normal.includes(word)) && new RegExp(source).test(normal)) found.push(id);
     }
   }
   return found;

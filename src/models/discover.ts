@@ -2,7 +2,7 @@
 import type { LocalServer } from "@/core/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { normaliseBaseUrl } from "./endpoints.ts";
-import { fetchJson } from "./model_lists.ts";
+import { fetchJson } from "./http_json.ts";
 
 const TIMEOUT_MS = 2_000;
 

@@ -68,8 +68,39 @@ export function isHostOf(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`);
 }
 
+/** The wires we know of, by the names of the config (`api_mode`). */
+export type ApiMode = "chat_completions" | "codex_responses" | "anthropic_messages" | "bedrock_converse";
+
+/** A wire by name; `null` for what is none. */
+export function apiModeByName(name: string): ApiMode | null {
+  switch (name.trim().toLowerCase().replace(/-/g, "_")) {
+    case "chat_completions":
+    case "chat":
+    case "openai":
+      return "chat_completions";
+    case "codex_responses":
+    case "openai_responses":
+    case "responses":
+      return "codex_responses";
+    case "anthropic_messages":
+    case "messages":
+    case "anthropic":
+      return "anthropic_messages";
+    case "bedrock_converse":
+      return "bedrock_converse";
+    default:
+      return null;
+  }
+}
+
+/** True where the Responses wire is at home: elsewhere it is not taken for granted (core.md F.1). */
+export function speaksResponses(url: string): boolean {
+  const host = hostOf(url);
+  return host === "api.openai.com" || host === "api.x.ai";
+}
+
 /** `api_mode` by URL when nothing else says it. Host parts are compared, never substrings of the whole URL. */
-export function apiModeByUrl(url: string): string {
+export function apiModeByUrl(url: string): ApiMode {
   const host = hostOf(url);
   let path = "";
   try {
@@ -77,9 +108,11 @@ export function apiModeByUrl(url: string): string {
   } catch {
     // Not a URL: the plain wire.
   }
-  if (path.endsWith("/anthropic") || (isHostOf(host, "api.kimi.com") && path.startsWith("/coding"))) {
+  if (host === "api.anthropic.com" || path.endsWith("/anthropic") || path.endsWith("/anthropic/v1")) {
     return "anthropic_messages";
   }
+  if (isHostOf(host, "api.kimi.com") && path.startsWith("/coding")) return "anthropic_messages";
+  if (speaksResponses(url)) return "codex_responses";
   if (host.startsWith("bedrock-runtime.")) return "bedrock_converse";
   return "chat_completions";
 }

@@ -40,9 +40,11 @@ function bare(id: string): string {
   return id.toLowerCase().slice(id.lastIndexOf("/") + 1);
 }
 
-/** Version numbers of an id; dates (six digits and more) are no versions. */
+/** Version numbers of an id; dates (six digits and more) are no versions, and Grok's 4.20 came before its 4.3. */
 function versionOf(id: string): number[] {
-  return (id.match(/\d+/g) ?? []).filter((digits) => digits.length < 6).map(Number);
+  return (id.replace("grok-4.20", "grok-4.2").match(/\d+/g) ?? []).filter((digits) => digits.length < 6).map(
+    Number,
+  );
 }
 
 const RANKS: readonly RegExp[] = [/-(pro|max|plus|turbo)\b/, /^[^:]*$/];

@@ -1,19 +1,23 @@
 /**
- * `/models` of an endpoint (core.md F.8), always bounded: by time, by size, by the caller's signal. Lists are kept in
- * memory for an hour; a failed refresh keeps the old one.
+ * `/models` of an endpoint (core.md F.8), always bounded: by time, by size, by the caller's signal. Lists are kept
+ * for an hour, also over a restart; a failed refresh keeps the old one.
  */
-import { abortable, AbortError } from "@/lib/abort.ts";
 import type { Platform } from "@/platform/mod.ts";
-import { windowOfEntry } from "./context_window.ts";
+import type { Price } from "./catalog_format.ts";
+import { isPlausibleWindow, windowOfEntry } from "./context_window.ts";
+import { apiModeByUrl } from "./endpoints.ts";
+import { fetchJson } from "./http_json.ts";
 import { NO_KEY } from "./keys.ts";
+import type { ListCache } from "./list_cache.ts";
 
 const TTL_MS = 3_600_000;
-const MAX_BYTES = 16 << 20;
 
 export interface ListedModel {
   readonly id: string;
   /** Tokens; `null` when not stated. */
   readonly window: number | null;
+  /** As the endpoint states it. */
+  readonly price?: Price;
 }
 
 export type ListOutcome =
@@ -25,6 +29,8 @@ export type ListOutcome =
 export interface ListRequest {
   readonly baseUrl: string;
   readonly apiKey: string;
+  /** By the address when absent. */
+  readonly apiMode?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -32,30 +38,50 @@ export interface ListRequest {
 
 export class ModelLists {
   readonly #platform: Platform;
-  readonly #kept = new Map<string, { models: readonly ListedModel[]; at: number }>();
+  readonly #cache: ListCache;
 
-  constructor(platform: Platform) {
+  constructor(platform: Platform, cache: ListCache) {
     this.#platform = platform;
+    this.#cache = cache;
   }
 
   /** The kept list of an endpoint, without asking. */
   kept(baseUrl: string): readonly ListedModel[] | null {
-    const entry = this.#kept.get(baseUrl);
+    const entry = this.#cache.list(baseUrl);
     if (!entry || this.#platform.clock.now() - entry.at > TTL_MS) return null;
     return entry.models;
   }
 
+  /** A window the endpoint has stated, in its list or in an error; however long ago. */
   statedWindow(baseUrl: string, model: string): number | null {
-    return this.#kept.get(baseUrl)?.models.find((m) => m.id === model)?.window ?? null;
+    return this.#cache.window(baseUrl, model) ?? this.#listed(baseUrl, model)?.window ?? null;
+  }
+
+  /** Only what was learned in this run; costs nothing. */
+  learnedWindow(baseUrl: string, model: string): number | null {
+    return this.#cache.learnedWindow(baseUrl, model);
+  }
+
+  async learnWindow(baseUrl: string, model: string, tokens: number): Promise<void> {
+    if (isPlausibleWindow(tokens)) await this.#cache.setWindow(baseUrl, model, tokens);
+  }
+
+  statedPrice(baseUrl: string, model: string): Price | null {
+    return this.#listed(baseUrl, model)?.price ?? null;
   }
 
   /** Asks the endpoint. Rejects only with `AbortError`, when the signal fires. */
   async ask(request: ListRequest): Promise<ListOutcome> {
     const outcome = await this.#tryAddresses(request);
     if (outcome.type === "listed") {
-      this.#kept.set(request.baseUrl, { models: outcome.models, at: this.#platform.clock.now() });
+      const at = this.#platform.clock.now();
+      await this.#cache.setList(request.baseUrl, { models: outcome.models, at });
     }
     return outcome;
+  }
+
+  #listed(baseUrl: string, model: string): ListedModel | null {
+    return this.#cache.list(baseUrl)?.models.find((m) => m.id === model) ?? null;
   }
 
   /** The address as given, then with `/v1` added or taken away. */
@@ -71,10 +97,9 @@ export class ModelLists {
   }
 
   async #fetchList(url: string, request: ListRequest): Promise<ListOutcome> {
-    const { apiKey, headers, timeoutMs, signal } = request;
-    const auth = apiKey && apiKey !== NO_KEY ? { authorization: `Bearer ${apiKey}` } : {};
+    const { headers, timeoutMs, signal } = request;
     const answer = await fetchJson(this.#platform, url, {
-      headers: { ...headers, ...auth },
+      headers: { ...headers, ...authHeaders(request) },
       timeoutMs,
       signal,
     });
@@ -83,6 +108,13 @@ export class ModelLists {
     const models = readList(answer.body);
     return models ? { type: "listed", models } : { type: "no_list", reason: "no model list in the answer" };
   }
+}
+
+function authHeaders({ apiKey, apiMode, baseUrl }: ListRequest): Record<string, string> {
+  if (apiKey === "" || apiKey === NO_KEY) return {};
+  const isMessages = (apiMode ?? apiModeByUrl(baseUrl)) === "anthropic_messages";
+  if (!isMessages || apiKey.startsWith("sk-ant-oat")) return { authorization: `Bearer ${apiKey}` };
+  return { "x-api-key": apiKey, "anthropic-version": "2023-06-01" };
 }
 
 function readList(body: unknown): ListedModel[] | null {
@@ -95,76 +127,31 @@ function readList(body: unknown): ListedModel[] | null {
     const fields = entry as Record<string, unknown>;
     const id = fields["id"] ?? fields["key"] ?? fields["name"];
     if (typeof id !== "string" || id === "" || fields["type"] === "embedding") return [];
+    // An agent without tools is of no use, so what says that it takes none is not offered.
+    const parameters = fields["supported_parameters"];
+    if (Array.isArray(parameters) && !parameters.includes("tools")) return [];
+    const price = readPrice(fields["pricing"]);
     // Google lists its ids with a prefix that its own endpoint does not want.
-    return [{ id: id.replace(/^models\//, ""), window: windowOfEntry(fields) }];
+    return [{ id: id.replace(/^models\//, ""), window: windowOfEntry(fields), ...(price ? { price } : {}) }];
   });
 }
 
-export type JsonAnswer =
-  | { readonly type: "answered"; readonly status: number; readonly body: unknown }
-  | { readonly type: "failed"; readonly reason: string };
-
-/** GET with a bound on time and size. Rejects only with `AbortError`; `body` is null when it is not JSON. */
-export async function fetchJson(
-  platform: Platform,
-  url: string,
-  options: {
-    headers?: Record<string, string>;
-    timeoutMs: number;
-    signal?: AbortSignal | undefined;
-  },
-): Promise<JsonAnswer> {
-  const { signal, timeoutMs, headers = {} } = options;
-  if (signal?.aborted) throw new AbortError();
-  const controller = new AbortController();
-  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  const stop = () => {
-    controller.abort();
-    reader?.cancel().catch(() => {/* gone already */});
+/** Aggregators state dollars per token, as text; a negative price stands for "it depends". */
+function readPrice(pricing: unknown): Price | null {
+  if (typeof pricing !== "object" || pricing === null) return null;
+  const fields = pricing as Record<string, unknown>;
+  const perMillion = (key: string): number | null => {
+    const value = fields[key];
+    const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+    if (typeof number !== "number" || !Number.isFinite(number) || number < 0) return null;
+    return Math.round(number * 1e12) / 1e6;
   };
-  const timer = setTimeout(stop, timeoutMs);
-  signal?.addEventListener("abort", stop, { once: true });
-  try {
-    const init = { headers: { accept: "application/json", ...headers }, signal: controller.signal };
-    const response = await abortable(platform.fetch(url, init), controller.signal);
-    reader = response.body?.getReader();
-    const text = reader ? await readText(reader) : "";
-    if (controller.signal.aborted) throw new AbortError();
-    return { type: "answered", status: response.status, body: parseOrNull(text) };
-  } catch (error) {
-    if (signal?.aborted) throw new AbortError();
-    if (controller.signal.aborted) {
-      return { type: "failed", reason: `no answer within ${(timeoutMs / 1000).toFixed(1)} s` };
-    }
-    return { type: "failed", reason: error instanceof Error ? shortReason(error) : String(error) };
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", stop);
-    stop();
-  }
-}
-
-async function readText(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder();
-  let [text, size] = ["", 0];
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    size += value.length;
-    if (size > MAX_BYTES) throw new RangeError("the answer is too long");
-    text += decoder.decode(value, { stream: true });
-  }
-}
-
-function parseOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-function shortReason(error: Error): string {
-  const text = error.message.replace(/^error sending request for url \([^)]*\):?\s*/i, "");
-  return text.length > 200 ? `${text.slice(0, 199)}…` : text;
+  const [input, output] = [perMillion("prompt"), perMillion("completion")];
+  if (input === null || output === null) return null;
+  return {
+    input,
+    output,
+    cacheRead: perMillion("input_cache_read"),
+    cacheWrite: perMillion("input_cache_write"),
+  };
 }

@@ -4,7 +4,9 @@
  * keeps the models it is known to have.
  */
 import type { ModelOptionsQuery, ProviderEntry, ResolvedModel, Settings } from "@/core/mod.ts";
-import { isSameEndpoint } from "./endpoints.ts";
+import { type Catalog, offeredModels } from "./catalog.ts";
+import { dollars } from "./cost.ts";
+import { apiModeByName, hostOf, isHostOf, isSameEndpoint } from "./endpoints.ts";
 import type { ModelLists } from "./model_lists.ts";
 import { type ProviderRow, PROVIDERS } from "./provider_table.ts";
 import { declaredModels, type UserProvider, userProviders } from "./user_providers.ts";
@@ -15,6 +17,7 @@ const REFRESH_MS = 10_000;
 export interface OptionsContext {
   readonly settings: Settings;
   readonly lists: Pick<ModelLists, "ask" | "kept">;
+  readonly catalog: Catalog;
   /** The model in force; `null` when none can be used. */
   readonly current: ResolvedModel | null;
   /** The key a built-in provider would be called with; `null` when there is none. */
@@ -35,7 +38,16 @@ interface OptionRow {
   readonly key_env?: string;
   readonly warning?: string;
   readonly api_url?: string;
+  readonly pricing?: Readonly<Record<string, OptionPrice>>;
   readonly capabilities?: Readonly<Record<string, { fast: boolean; reasoning: boolean }>>;
+}
+
+/** Dollars per million tokens, as text; `cache` is the price of reading, `null` when unknown. */
+interface OptionPrice {
+  readonly input: string;
+  readonly output: string;
+  readonly cache: string | null;
+  readonly free: boolean;
 }
 
 export async function buildOptions(
@@ -51,7 +63,7 @@ export async function buildOptions(
   const served = new Set(own.flatMap((row) => row.models));
   const rows = [
     ...builtIn.filter((row) => row !== null).map((row) => withoutServed(row, served)),
-    builtinRow(slug, current),
+    builtinRow(slug, context),
     ...own,
   ];
   return { providers: rows, model: current?.model ?? "", provider: slug };
@@ -68,8 +80,35 @@ function withCurrent(models: readonly string[], isCurrent: boolean, current: Res
   return [current.model, ...models];
 }
 
-function capabilitiesOf(models: readonly string[]): Record<string, { fast: boolean; reasoning: boolean }> {
-  return Object.fromEntries(models.map((id) => [id, { fast: false, reasoning: true }]));
+/** What is not known to think is offered as if it did: a wish for it is harmless. */
+function capabilitiesOf(
+  provider: string,
+  models: readonly string[],
+  catalog: Catalog,
+): Record<string, { fast: boolean; reasoning: boolean }> {
+  return Object.fromEntries(models.map((id) => {
+    const known = catalog.traits(provider, id);
+    return [id, { fast: false, reasoning: known?.thinks ?? true }];
+  }));
+}
+
+/** Prices that are known, and only those: of the endpoint itself, else of the catalogue on the provider's own host. */
+function pricingOf(
+  row: ProviderRow | null,
+  baseUrl: string,
+  models: readonly string[],
+  { lists, catalog }: OptionsContext,
+): { pricing?: Record<string, OptionPrice> } {
+  const listed = new Map(lists.kept(baseUrl)?.map((m) => [m.id, m.price]));
+  const isOwn = row !== null && row.baseUrl !== "" && isHostOf(hostOf(baseUrl), hostOf(row.baseUrl));
+  const entries = models.flatMap((id) => {
+    const price = listed.get(id) ?? (isOwn ? catalog.find(row.id, id)?.price : null);
+    if (!price) return [];
+    const cache = price.cacheRead === null ? null : dollars(price.cacheRead);
+    const free = price.input === 0 && price.output === 0;
+    return [[id, { input: dollars(price.input), output: dollars(price.output), cache, free }] as const];
+  });
+  return entries.length === 0 ? {} : { pricing: Object.fromEntries(entries) };
 }
 
 async function builtInRow(
@@ -88,11 +127,17 @@ async function builtInRow(
   let failed = "";
   const baseUrl = isCurrent && current ? current.baseUrl : key?.baseUrl ?? row.baseUrl;
   if (query.refresh && key) {
-    const outcome = await lists.ask({ baseUrl, apiKey: key.key, timeoutMs: REFRESH_MS });
+    const outcome = await lists.ask({
+      baseUrl,
+      apiKey: key.key,
+      ...(row.flavour === "anthropic_messages" ? { apiMode: row.flavour } : {}),
+      timeoutMs: REFRESH_MS,
+    });
     if (outcome.type !== "listed") failed = `the live list could not be read (${outcome.reason})`;
   }
   const listed = lists.kept(baseUrl)?.map((m) => m.id) ?? [];
-  const models = withCurrent(listed.length > 0 ? listed : row.models, isCurrent, current);
+  const offered = listed.length > 0 ? listed : offeredModels(row, context.catalog);
+  const models = withCurrent(offered, isCurrent, current);
   const warning = key || row.keyOptional ? failed : keyHint(row);
   return {
     slug: row.id,
@@ -106,7 +151,8 @@ async function builtInRow(
     auth_type: "api_key",
     ...(row.keyEnv[0] ? { key_env: row.keyEnv[0] } : {}),
     ...(warning ? { warning } : {}),
-    capabilities: capabilitiesOf(models),
+    ...pricingOf(row, baseUrl, models, context),
+    capabilities: capabilitiesOf(row.id, models, context.catalog),
   };
 }
 
@@ -130,7 +176,7 @@ function skeleton(row: ProviderRow): OptionRow {
   };
 }
 
-function builtinRow(slug: string, current: ResolvedModel | null): OptionRow {
+function builtinRow(slug: string, { current, catalog }: OptionsContext): OptionRow {
   const isCurrent = slug === "builtin";
   const models = withCurrent(["demo"], isCurrent, current);
   return {
@@ -143,7 +189,7 @@ function builtinRow(slug: string, current: ResolvedModel | null): OptionRow {
     source: "built-in",
     authenticated: true,
     auth_type: "none",
-    capabilities: capabilitiesOf(models),
+    capabilities: capabilitiesOf("builtin", models, catalog),
   };
 }
 
@@ -165,6 +211,11 @@ function ownEndpoints({ settings, current }: OptionsContext): OwnEndpoint[] {
   return [...saved, { slug: "custom", label, baseUrl, entry: null, source }];
 }
 
+function modeOf(entry: ProviderEntry | null): { apiMode?: string } {
+  const mode = apiModeByName(entry?.api_mode ?? "");
+  return mode === null ? {} : { apiMode: mode };
+}
+
 async function ownRow(
   endpoint: OwnEndpoint,
   slug: string,
@@ -179,6 +230,7 @@ async function ownRow(
     const outcome = await context.lists.ask({
       baseUrl,
       apiKey: context.keyOfEndpoint(endpoint.slug, baseUrl),
+      ...modeOf(entry),
       headers: entry?.extra_headers ?? {},
       timeoutMs: query.refresh ? REFRESH_MS : CURRENT_MS,
     });
@@ -199,7 +251,8 @@ async function ownRow(
     api_url: baseUrl,
     ...(entry?.key_env ? { key_env: entry.key_env } : {}),
     ...(warning ? { warning } : {}),
-    capabilities: capabilitiesOf(models),
+    ...pricingOf(null, baseUrl, models, context),
+    capabilities: capabilitiesOf(endpoint.slug, models, context.catalog),
   };
 }
 

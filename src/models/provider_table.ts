@@ -3,9 +3,11 @@
  * spelled. A new plain Chat Completions provider is one line here. Nothing here reads settings or environment.
  */
 
-/** How much of a provider this program can speak to. */
+/** The wire of a provider at its own address; other addresses may speak another. */
 export type Flavour =
   | "chat_completions"
+  | "codex_responses"
+  | "anthropic_messages"
   /** Known by name, but its wire or its login is not spoken yet. */
   | "unsupported";
 
@@ -34,11 +36,18 @@ interface Extra {
   readonly urlEnv?: string;
   readonly aliases?: string;
   readonly models?: string;
-  readonly flags?: readonly ("aggregator" | "keyless" | "ambient" | "unsupported")[];
+  readonly flags?:
+    readonly ("aggregator" | "keyless" | "ambient" | "unsupported" | "responses" | "messages")[];
 }
 
 function words(text: string | undefined): readonly string[] {
   return text ? text.split(" ") : [];
+}
+
+function flavourOf(flags: NonNullable<Extra["flags"]>): Flavour {
+  if (flags.includes("unsupported")) return "unsupported";
+  if (flags.includes("responses")) return "codex_responses";
+  return flags.includes("messages") ? "anthropic_messages" : "chat_completions";
 }
 
 function row(id: string, label: string, baseUrl: string, keyEnv: string, extra: Extra = {}): ProviderRow {
@@ -49,7 +58,7 @@ function row(id: string, label: string, baseUrl: string, keyEnv: string, extra: 
     baseUrl,
     urlEnv: words(extra.urlEnv),
     keyEnv: words(keyEnv),
-    flavour: flags.includes("unsupported") ? "unsupported" : "chat_completions",
+    flavour: flavourOf(flags),
     isAggregator: flags.includes("aggregator"),
     keyOptional: flags.includes("keyless"),
     notAutomatic: flags.includes("ambient") || flags.includes("keyless"),
@@ -83,15 +92,15 @@ export const PROVIDERS: readonly ProviderRow[] = [
     aliases: "lm-studio lm_studio",
     flags: ["keyless"],
   }),
-  // Its OpenAI-compatible endpoint; the native Messages wire is another flavour.
   row(
     "anthropic",
     "Anthropic",
-    "https://api.anthropic.com/v1",
+    "https://api.anthropic.com",
     "ANTHROPIC_API_KEY ANTHROPIC_TOKEN CLAUDE_CODE_OAUTH_TOKEN",
     {
       urlEnv: "ANTHROPIC_BASE_URL",
       aliases: "claude claude-code",
+      flags: ["messages"],
       models: "claude-sonnet-4-6 claude-opus-4-6 claude-haiku-4-5",
     },
   ),
@@ -100,6 +109,7 @@ export const PROVIDERS: readonly ProviderRow[] = [
   }),
   row("openai-api", "OpenAI API", "https://api.openai.com/v1", "OPENAI_API_KEY", {
     urlEnv: "OPENAI_BASE_URL",
+    flags: ["responses"],
     models: "gpt-5.4-mini gpt-5.5 gpt-5.4 gpt-4.1",
   }),
   row(
@@ -171,6 +181,7 @@ export const PROVIDERS: readonly ProviderRow[] = [
   row("xai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY", {
     urlEnv: "XAI_BASE_URL",
     aliases: "grok x-ai",
+    flags: ["responses"],
     models: "grok-4-fast grok-4",
   }),
   row("zai", "Z.AI / GLM", "https://api.z.ai/api/paas/v4", "GLM_API_KEY ZAI_API_KEY Z_AI_API_KEY", {
@@ -194,7 +205,8 @@ export const PROVIDERS: readonly ProviderRow[] = [
   }),
   row("minimax", "MiniMax", "https://api.minimax.io/anthropic", "MINIMAX_API_KEY", {
     urlEnv: "MINIMAX_BASE_URL",
-    flags: ["unsupported"],
+    flags: ["messages"],
+    models: "MiniMax-M2.5 MiniMax-M3",
   }),
   row("minimax-oauth", "MiniMax (login)", "https://api.minimax.io/anthropic", "", {
     aliases: "minimax-portal",
@@ -203,7 +215,8 @@ export const PROVIDERS: readonly ProviderRow[] = [
   row("minimax-cn", "MiniMax (China)", "https://api.minimaxi.com/anthropic", "MINIMAX_CN_API_KEY", {
     urlEnv: "MINIMAX_CN_BASE_URL",
     aliases: "minimax-china",
-    flags: ["unsupported"],
+    flags: ["messages"],
+    models: "MiniMax-M2.5 MiniMax-M3",
   }),
   row("ollama-cloud", "Ollama Cloud", "https://ollama.com/v1", "OLLAMA_API_KEY", {
     urlEnv: "OLLAMA_BASE_URL",

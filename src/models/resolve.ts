@@ -2,13 +2,16 @@
  * Which model a session uses and with which key (core.md E.2, F.2). Pure of network and cheap: it runs at start.
  * Never falls back to the demo, and never gives a key to a host it does not belong to.
  *
- *   choice ──► wanted.ts: name, provider ──► targets.ts: address ──► credentials.ts: key ──► Runtime
+ *   choice ──► wanted.ts: name, provider ──► targets.ts: address ──► credentials.ts: key ──► api_mode.ts: wire ──► Runtime
  */
 import { HermesError, type ModelChoice } from "@/core/mod.ts";
-import { contextWindow } from "./context_window.ts";
+import { apiModeOf } from "./api_mode.ts";
+import type { CatalogModel } from "./catalog_format.ts";
+import { contextWindow, isPlausibleWindow } from "./context_window.ts";
 import { isConfigured, requireKey } from "./credentials.ts";
-import { apiModeByUrl, hostOf, isLocalEndpoint } from "./endpoints.ts";
+import { hostOf, isLocalEndpoint } from "./endpoints.ts";
 import type { FoundKey } from "./keys.ts";
+import { localKindOf } from "./local_kind.ts";
 import { normaliseModel } from "./names.ts";
 import { type ResolveContext, SETUP_ADVICE, type Target, type Wanted } from "./resolve_types.ts";
 import type { Runtime } from "./runtime.ts";
@@ -27,7 +30,7 @@ export function resolveRuntime(choice: ModelChoice, context: ResolveContext): Ru
   refuseUnspoken(target, choice, context);
   const model = modelName(target, wanted, context);
   const key = requireKey(target, context);
-  return finish(target, model, key, wanted, context);
+  return finish(target, model, key, wanted, choice, context);
 }
 
 function builtinRuntime(wanted: Wanted): Runtime {
@@ -60,22 +63,25 @@ function builtinRuntime(wanted: Wanted): Runtime {
     extraBody: {},
     entry: null,
     isLocal: true,
+    localKind: null,
+    statedWindow: null,
+    cacheTtl: "off",
+    maxOutput: null,
   };
 }
 
 /** Wires and logins that are known by name but not spoken are refused by name, before any key is asked for. */
-function refuseUnspoken(target: Target, choice: ModelChoice, { settings }: ResolveContext): void {
+function refuseUnspoken(target: Target, choice: ModelChoice, context: ResolveContext): void {
   if (target.row?.flavour === "unsupported") {
     throw new HermesError(
       "invalid_provider",
-      `Provider "${target.provider}" cannot be used yet: this version speaks Chat Completions only. ` +
+      `Provider "${target.provider}" cannot be used yet: this version does not speak its wire or its login. ` +
         `Use it through openrouter or a compatible endpoint. ${SETUP_ADVICE}`,
       { provider: target.provider },
     );
   }
-  const stated = choice.apiMode ?? target.entry?.api_mode ?? (target.row ? "" : settings.model.api_mode);
-  const mode = stated || (target.row ? "chat_completions" : apiModeByUrl(target.baseUrl));
-  if (mode !== "anthropic_messages" && mode !== "bedrock_converse") return;
+  const mode = apiModeOf(target, "", choice, context);
+  if (mode !== "bedrock_converse") return;
   throw new HermesError(
     "invalid_provider",
     `The endpoint ${hostOf(target.baseUrl)} wants the ${mode} wire, which this version does not speak: ` +
@@ -107,29 +113,32 @@ function finish(
   model: string,
   key: FoundKey,
   wanted: Wanted,
+  choice: ModelChoice,
   context: ResolveContext,
 ): Runtime {
-  const { settings } = context;
+  const { settings, catalog } = context;
   const facts = modelFacts(target.entry, model);
   const configured = isConfigured(target, context);
+  const apiMode = apiModeOf(target, model, choice, context);
+  const known = catalog.traits(target.provider, model);
   const vision = (configured ? settings.model.supports_vision : null) ?? facts.supports_vision ??
-    seesImages(model);
+    seesImages(model, known);
+  const stated = [
+    configured ? settings.model.context_length : null,
+    facts.context_length,
+    target.entry?.context_length,
+  ].find(isPlausibleWindow) ?? null;
   return {
     model: {
       provider: target.provider,
       model,
       baseUrl: target.baseUrl,
-      apiMode: "chat_completions",
+      apiMode,
       label: target.label,
       isDemo: false,
-      contextWindow: contextWindow(model, [
-        configured ? settings.model.context_length : null,
-        facts.context_length,
-        target.entry?.context_length,
-        context.statedWindow(target.baseUrl, model),
-      ]),
+      contextWindow: stated ?? foundWindow(target, model, known, context),
       supportsVision: vision,
-      reasoningEfforts: effortsOf(target.provider, model),
+      reasoningEfforts: effortsOf(target.provider, model, apiMode, known),
       source: target.isAuto && wanted.source === "config" ? "config" : wanted.source,
     },
     apiKey: key.key,
@@ -141,5 +150,23 @@ function finish(
     extraBody: target.entry?.extra_body ?? {},
     entry: target.entry,
     isLocal: isLocalEndpoint(target.baseUrl),
+    localKind: localKindOf(target, context),
+    statedWindow: stated,
+    cacheTtl: settings.prompt_caching?.cache_ttl ?? "5m",
+    maxOutput: known?.maxOutput ?? null,
   };
+}
+
+/** core.md F.7: what was learned, the catalogue, what the endpoint has stated, the family. */
+function foundWindow(
+  target: Target,
+  model: string,
+  known: CatalogModel | null,
+  context: ResolveContext,
+): number {
+  const learned = context.learnedWindow(target.baseUrl, model);
+  if (learned !== null) return learned;
+  // What a provider of the table sells is known well enough not to look at the disk before the first answer.
+  if (target.row && known?.window) return known.window;
+  return contextWindow(model, [context.statedWindow(target.baseUrl, model), known?.window]);
 }

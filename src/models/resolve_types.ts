@@ -1,5 +1,6 @@
 /** What the steps of resolving hand to each other; see resolve.ts for the steps. */
 import type { ProviderEntry, Settings } from "@/core/mod.ts";
+import type { Catalog } from "./catalog.ts";
 import type { ProviderRow } from "./provider_table.ts";
 import type { UserProvider } from "./user_providers.ts";
 
@@ -14,8 +15,11 @@ export interface ResolveContext {
   readonly settings: Settings;
   readonly flags: ModelFlags;
   env(name: string): string | undefined;
+  readonly catalog: Catalog;
   /** A window that an endpoint stated about one of its models earlier. */
   statedWindow(baseUrl: string, model: string): number | null;
+  /** The same, of this run only and without a look at the disk. */
+  learnedWindow(baseUrl: string, model: string): number | null;
 }
 
 /** The end of every refusal that a set-up would cure. */

@@ -1,6 +1,12 @@
 /** A model with everything a call needs, the key included. Lives in memory only; `ResolvedModel` is its public half. */
 import type { ProviderEntry, ResolvedModel } from "@/core/mod.ts";
 
+/** How long the provider keeps a marked prompt prefix; `off` = no marks. */
+export type CacheTtl = "5m" | "1h" | "off";
+
+/** A kind of server on the user's own machine that wants something of its own (core.md F.8). */
+export type LocalKind = "ollama" | "lmstudio";
+
 export interface Runtime {
   readonly model: ResolvedModel;
   /** Never logged, never in JSON. */
@@ -12,4 +18,10 @@ export interface Runtime {
   /** Settings of the provider, when the user wrote any. */
   readonly entry: ProviderEntry | null;
   readonly isLocal: boolean;
+  readonly localKind: LocalKind | null;
+  /** What the settings say about the window, for servers that have to be told. */
+  readonly statedWindow: number | null;
+  readonly cacheTtl: CacheTtl;
+  /** Most output tokens; `null` when unknown. */
+  readonly maxOutput: number | null;
 }

@@ -3,35 +3,38 @@
  * places in scripts, what servers have taught us. Making it reads nothing.
  */
 import {
+  type CatalogRefresh,
   type ConfigService,
   HermesError,
   type LocalServer,
   type Logger,
   type ModelChoice,
   type ModelClient,
+  type ModelCost,
   type ModelOptionsQuery,
   type Models,
   type ResolvedModel,
   type SwitchResult,
+  type Usage,
 } from "@/core/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
-import { DemoClient } from "./builtin/demo_client.ts";
-import { ScriptClient, type ScriptPositions } from "./builtin/script_client.ts";
-import { discoverLocal } from "./discover.ts";
+import type { ScriptPositions } from "./builtin/script_client.ts";
+import { Catalog, offeredModels } from "./catalog.ts";
+import { readRefreshed } from "./catalog_store.ts";
+import { costOf, isOwnHost } from "./cost.ts";
 import { keyForHost, NO_KEY } from "./keys.ts";
+import { LazyClient } from "./lazy_client.ts";
+import { ListCache } from "./list_cache.ts";
+import { LocalFacts } from "./local_facts.ts";
 import { ModelLists } from "./model_lists.ts";
-import { buildOptions } from "./options.ts";
-import { probeModel } from "./probe.ts";
-import type { ServerMemory } from "./providers/chat_call.ts";
-import { ChatClient } from "./providers/openai_chat.ts";
-import { loadLibrary } from "./providers/send_chat.ts";
+import { newMemory, type ServerMemory } from "./providers/server_memory.ts";
+import { createWireClient, warmWire } from "./wire_clients.ts";
 import { PROVIDERS } from "./provider_table.ts";
 import { resolveRuntime } from "./resolve.ts";
 import type { ModelFlags, ResolveContext } from "./resolve_types.ts";
 import type { Runtime } from "./runtime.ts";
 import { rowRuntime } from "./targets.ts";
 import { secretEnvNames } from "./secret_env.ts";
-import { switchModel } from "./switch.ts";
 import { declaredModels, userProviders } from "./user_providers.ts";
 
 export interface ModelsDeps {
@@ -44,6 +47,7 @@ export interface ModelsDeps {
 }
 
 const MAX_MEMORIES = 1_000;
+const WARM_AFTER_MS = 100;
 
 export function createModels(deps: ModelsDeps): Models {
   return new ModelService(deps);
@@ -52,6 +56,8 @@ export function createModels(deps: ModelsDeps): Models {
 class ModelService implements Models {
   readonly #deps: ModelsDeps;
   readonly #lists: ModelLists;
+  readonly #catalog: Catalog;
+  readonly #local: LocalFacts;
   readonly #positions: ScriptPositions = new Map();
   readonly #memories = new Map<string, ServerMemory>();
   /** Keys live here and nowhere in the public record. */
@@ -60,7 +66,11 @@ class ModelService implements Models {
 
   constructor(deps: ModelsDeps) {
     this.#deps = deps;
-    this.#lists = new ModelLists(deps.platform);
+    // A host without a data home of its own keeps nothing on disk.
+    const home = deps.config.home || null;
+    this.#lists = new ModelLists(deps.platform, new ListCache(deps.platform, home, deps.log));
+    this.#catalog = new Catalog(() => home === null ? null : readRefreshed(deps.platform, home));
+    this.#local = new LocalFacts(deps.platform, this.#lists);
   }
 
   resolve(choice: ModelChoice = {}): ResolvedModel {
@@ -68,7 +78,27 @@ class ModelService implements Models {
   }
 
   client(model: ResolvedModel): ModelClient {
-    return CLIENTS[model.apiMode]?.(this.#parts(model)) ?? refuseMode(model);
+    const { platform, redact, config } = this.#deps;
+    const runtime = this.#runtimeOf(model);
+    if (model.apiMode === "builtin") {
+      return new LazyClient(model, async () => {
+        const { createBuiltin } = await import("./builtin/mod.ts");
+        return createBuiltin({ info: model, platform, positions: this.#positions, redact });
+      });
+    }
+    return createWireClient({
+      runtime,
+      platform,
+      redact,
+      env: (name) => config.env(name),
+      memory: (sessionId) => this.#memory(`${sessionId}\n${model.model}\n${model.baseUrl}`),
+      localFacts: (signal) => this.#local.of(runtime, signal),
+      onWindow: async (tokens) => {
+        // An error may only lower it: a larger number in one says nothing about this model.
+        if (model.contextWindow !== null && tokens >= model.contextWindow) return;
+        await this.#lists.learnWindow(model.baseUrl, model.model, tokens);
+      },
+    }) ?? refuseMode(model);
   }
 
   async switchTo(
@@ -78,9 +108,11 @@ class ModelService implements Models {
   ): Promise<SwitchResult> {
     const context = this.#context();
     const { settings } = context;
+    const { switchModel } = await import("./switch.ts");
     const { runtime, ...result } = await switchModel(argument, current, {
       settings,
       lists: this.#lists,
+      catalog: this.#catalog,
       resolve: (choice) => resolveRuntime(choice, context),
       isAlias: (name) =>
         Object.hasOwn(settings.model_aliases, name) || Object.hasOwn(settings.model.aliases, name),
@@ -98,11 +130,12 @@ class ModelService implements Models {
     };
     for (const model of [this.#default(), current]) if (model) add(model.provider, model.model, model.label);
     for (const row of PROVIDERS) {
-      if (row.models.length === 0 || row.flavour === "unsupported") continue;
-      const runtime = rowRuntime(row, context);
+      if (row.flavour === "unsupported") continue;
+      const offered = offeredModels(row, this.#catalog);
+      const runtime = offered.length === 0 ? null : rowRuntime(row, context);
       if (!runtime) continue;
       const kept = this.#lists.kept(runtime.baseUrl)?.map((m) => m.id) ?? [];
-      for (const model of kept.length > 0 ? kept : row.models) add(row.id, model, row.label);
+      for (const model of kept.length > 0 ? kept : offered) add(row.id, model, row.label);
     }
     for (const { slug, label, entry, baseUrl } of userProviders(context.settings)) {
       const kept = this.#lists.kept(baseUrl)?.map((m) => m.id) ?? [];
@@ -112,37 +145,92 @@ class ModelService implements Models {
     return [...found.values()];
   }
 
-  options(query: ModelOptionsQuery): Promise<Record<string, unknown>> {
+  async options(query: ModelOptionsQuery): Promise<Record<string, unknown>> {
     const context = this.#context();
-    return buildOptions(query, {
+    const { buildOptions } = await import("./options.ts");
+    // At the same time: the payload need not wait for the catalogue, the next one will have it.
+    const [payload] = await Promise.all([
+      this.#buildOptions(query, context, buildOptions),
+      this.#renew(query, context),
+    ]);
+    return payload;
+  }
+
+  #buildOptions(
+    query: ModelOptionsQuery,
+    context: ResolveContext,
+    build: typeof import("./options.ts").buildOptions,
+  ): Promise<Record<string, unknown>> {
+    return build(query, {
       settings: context.settings,
       lists: this.#lists,
+      catalog: this.#catalog,
       current: this.#maybe(query.current ?? {}),
       rowKey: (row) => rowRuntime(row, context),
       keyOfEndpoint: (slug, baseUrl) => this.#keyOfEndpoint(slug, baseUrl),
     });
   }
 
-  discoverLocal(options: { signal?: AbortSignal } = {}): Promise<readonly LocalServer[]> {
-    return discoverLocal(this.#deps.platform, (name) => this.#deps.config.env(name), options.signal);
+  estimateCost(usage: Usage, model: ResolvedModel): ModelCost {
+    const isOwn = isOwnHost(model);
+    const prices = {
+      listed: this.#lists.statedPrice(model.baseUrl, model.model),
+      catalog: isOwn ? this.#catalog.find(model.provider, model.model) : null,
+    };
+    const ttl = this.#deps.config.settings().prompt_caching?.cache_ttl ?? "5m";
+    return costOf(usage, model, prices, ttl);
   }
 
-  probe(
+  async refreshCatalog(options: { signal?: AbortSignal } = {}): Promise<CatalogRefresh> {
+    const { platform, config } = this.#deps;
+    const context = this.#context();
+    const { refreshAll } = await import("./refresh_all.ts");
+    const report = await refreshAll({
+      platform,
+      home: config.home,
+      settings: context.settings,
+      lists: this.#lists,
+      rowKey: (row) => rowRuntime(row, context),
+      keyOfEndpoint: (slug, baseUrl) => this.#keyOfEndpoint(slug, baseUrl),
+      signal: options.signal,
+    });
+    this.#catalog.reload();
+    return report;
+  }
+
+  /** A refresh also fetches a catalogue of the user's own choice when the kept one is too old. */
+  async #renew(query: ModelOptionsQuery, { settings }: ResolveContext): Promise<void> {
+    const { platform, config, log } = this.#deps;
+    const wanted = settings.model_catalog;
+    if (!query.refresh || !wanted?.enabled || wanted.url === "" || !config.home) return;
+    const { fetchCatalog, isStale } = await import("./catalog_refresh.ts");
+    if (!isStale(platform, config.home, wanted.ttl_hours)) return;
+    const outcome = await fetchCatalog(platform, config.home, settings, undefined);
+    if (outcome.type === "failed") log.debug(`The catalogue was not refreshed: ${outcome.reason}`);
+    else this.#catalog.reload();
+  }
+
+  async discoverLocal(options: { signal?: AbortSignal } = {}): Promise<readonly LocalServer[]> {
+    const { discoverLocal } = await import("./discover.ts");
+    return await discoverLocal(this.#deps.platform, (name) => this.#deps.config.env(name), options.signal);
+  }
+
+  async probe(
     model: ResolvedModel,
     options: { signal?: AbortSignal } = {},
   ): Promise<{ ok: boolean; message: string }> {
-    return probeModel(this.client(model), this.#deps.platform, options.signal);
+    const { probeModel } = await import("./probe.ts");
+    return await probeModel(this.client(model), this.#deps.platform, options.signal);
   }
 
   warm(model: ResolvedModel): void {
     if (this.#warmed || model.apiMode === "builtin") return;
     this.#warmed = true;
-    // After the answer that is being written now.
+    // Once the host has its answer and is most likely waiting for its user.
     setTimeout(() => {
-      loadLibrary().catch((error: unknown) =>
-        this.#deps.log.debug(`Cannot load the model library: ${error}`)
-      );
-    }, 0);
+      warmWire(model.apiMode)
+        .catch((error: unknown) => this.#deps.log.debug(`Cannot load the model library: ${error}`));
+    }, WARM_AFTER_MS);
   }
 
   secretEnvNames(): readonly string[] {
@@ -156,7 +244,9 @@ class ModelService implements Models {
       settings: config.settings(),
       flags,
       env: (name) => config.env(name),
+      catalog: this.#catalog,
       statedWindow: (baseUrl, model) => this.#lists.statedWindow(baseUrl, model),
+      learnedWindow: (baseUrl, model) => this.#lists.learnedWindow(baseUrl, model),
     };
   }
 
@@ -187,50 +277,23 @@ class ModelService implements Models {
     }
   }
 
-  #parts(model: ResolvedModel): ClientParts {
-    const { platform, redact, config } = this.#deps;
+  /** A copy of a record has lost its key: it is looked up again by the same rules. */
+  #runtimeOf(model: ResolvedModel): Runtime {
     const { provider, baseUrl, apiMode } = model;
-    // A copy of a record has lost its key: it is looked up again by the same rules.
-    const runtime = this.#runtimes.get(model) ??
+    return this.#runtimes.get(model) ??
       resolveRuntime({ model: model.model, provider, baseUrl, apiMode }, this.#context());
-    return {
-      runtime,
-      platform,
-      redact,
-      positions: this.#positions,
-      env: (name) => config.env(name),
-      memory: (sessionId) => this.#memory(`${sessionId}\n${runtime.model.baseUrl}`),
-    };
   }
 
   #memory(key: string): ServerMemory {
     let memory = this.#memories.get(key);
     if (!memory) {
-      memory = { answersWhole: false, refusesCap: false };
+      memory = newMemory();
       this.#memories.set(key, memory);
       if (this.#memories.size > MAX_MEMORIES) this.#memories.delete(this.#memories.keys().next().value!);
     }
     return memory;
   }
 }
-
-interface ClientParts {
-  readonly runtime: Runtime;
-  readonly platform: Platform;
-  readonly positions: ScriptPositions;
-  redact(text: string): string;
-  env(name: string): string | undefined;
-  memory(sessionId: string): ServerMemory;
-}
-
-/** One adapter per wire; a new flavour is one line. */
-const CLIENTS: Readonly<Record<string, (parts: ClientParts) => ModelClient>> = {
-  chat_completions: (parts) => new ChatClient(parts),
-  builtin: ({ runtime, platform, positions, redact }) =>
-    runtime.model.isDemo
-      ? new DemoClient(runtime.model, platform)
-      : new ScriptClient({ info: runtime.model, platform, positions, redact }),
-};
 
 function refuseMode(model: ResolvedModel): never {
   throw new HermesError("invalid_provider", `The wire "${model.apiMode}" is not spoken by this version`, {

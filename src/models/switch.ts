@@ -9,6 +9,8 @@ import {
   type Settings,
   type SwitchResult,
 } from "@/core/mod.ts";
+import { type Catalog, offeredModels } from "./catalog.ts";
+import { isOwnHost, priceWarning } from "./cost.ts";
 import { isFamily, newestOfFamily } from "./families.ts";
 import { type ListedModel, type ListOutcome, type ModelLists } from "./model_lists.ts";
 import { closest, similarity } from "./name_similarity.ts";
@@ -21,6 +23,7 @@ import { declaredModels, findUserProvider, userProviders } from "./user_provider
 export interface SwitchContext {
   readonly settings: Settings;
   readonly lists: ModelLists;
+  readonly catalog: Catalog;
   resolve(choice: ModelChoice): Runtime;
   /** Wanted name is one of the user's own aliases. */
   isAlias(name: string): boolean;
@@ -39,12 +42,21 @@ export async function switchModel(
   const found = await findRuntime(args, current, context);
   const { runtime, warning } = await verify(found, args, context);
   const { provider, baseUrl } = runtime.model;
+  const expensive = priceWarning(runtime.model.model, priceOf(runtime.model, context));
+  const notes = [warning, expensive].filter((note) => note !== undefined && note !== null);
   return {
     runtime,
     providerChanged: current !== null && (current.provider !== provider || current.baseUrl !== baseUrl),
     global: args.global ?? context.settings.model.persist_switch_by_default,
-    ...(warning === undefined ? {} : { warning }),
+    ...(notes.length === 0 ? {} : { warning: notes.join(" ") }),
+    ...(expensive === null ? {} : { confirmRequired: true }),
   };
+}
+
+/** As the endpoint states it, else as the catalogue has it for the provider itself; `null` when unknown. */
+function priceOf(model: ResolvedModel, { lists, catalog }: SwitchContext) {
+  return lists.statedPrice(model.baseUrl, model.model) ??
+    (isOwnHost(model) ? catalog.find(model.provider, model.model)?.price ?? null : null);
 }
 
 async function findRuntime(
@@ -102,7 +114,7 @@ function familyRuntime(name: string, current: ResolvedModel | null, context: Swi
   // On a server of one's own any name may be a model.
   if (current && current.provider.startsWith("custom")) return null;
   for (const row of PROVIDERS) {
-    const newest = newestOfFamily(name, row.models);
+    const newest = newestOfFamily(name, offeredModels(row, context.catalog));
     if (!newest || row.flavour === "unsupported") continue;
     try {
       return context.resolve({ model: newest, provider: row.id });
@@ -119,7 +131,8 @@ function idsOf(model: ResolvedModel, context: SwitchContext): string[] {
   const row = findProvider(model.provider);
   const user = findUserProvider(context.settings, model.provider);
   const kept = context.lists.kept(model.baseUrl) ?? [];
-  return [...kept.map((m) => m.id), ...(row?.models ?? []), ...declaredModels(user?.entry ?? null)];
+  const offered = row ? offeredModels(row, context.catalog) : [];
+  return [...kept.map((m) => m.id), ...offered, ...declaredModels(user?.entry ?? null)];
 }
 
 /** A model that the config declares: the provider in force wins, one other is switched to, several are a question. */
@@ -164,7 +177,8 @@ async function verify(runtime: Runtime, args: SwitchArgs, context: SwitchContext
   if (outcome.type === "listed" && outcome.models.length > 0) {
     return chooseListed(runtime, outcome.models, context);
   }
-  if (findProvider(provider)?.models.includes(model)) return { runtime };
+  const row = findProvider(provider);
+  if (row && offeredModels(row, context.catalog).includes(model)) return { runtime };
   const isOwn = provider.startsWith("custom") || runtime.isLocal;
   if (outcome.type === "unreachable" && isOwn) {
     throw new HermesError(
@@ -184,6 +198,7 @@ function ask(runtime: Runtime, context: SwitchContext): Promise<ListOutcome> {
   return context.lists.ask({
     baseUrl: runtime.model.baseUrl,
     apiKey: runtime.apiKey,
+    apiMode: runtime.model.apiMode,
     headers: runtime.headers,
     timeoutMs: LIST_MS,
     signal: context.signal,
@@ -207,7 +222,9 @@ function chooseListed(runtime: Runtime, models: readonly ListedModel[], context:
       warning: `"${model}" is not offered by ${provider}; "${first}" is used instead.`,
     };
   }
-  if (provider === "anthropic") return { runtime, warning: `"${model}" is not in the list of ${provider}.` };
+  if (/^(anthropic|minimax)/.test(provider)) {
+    return { runtime, warning: `"${model}" is not in the list of ${provider}.` };
+  }
   throw new HermesError(
     "invalid_model",
     `Provider "${provider}" has no model "${model}"${

@@ -22,7 +22,9 @@ function rowTarget(
   const { env, settings } = context;
   const entry = overrideOf(settings, row.id);
   const fromEnv = row.urlEnv.map((name) => env(name)).find((url) => url !== undefined);
-  const configured = isConfiguredRow(row, settings) ? settings.model.base_url : "";
+  const configured = isConfiguredRow(row, settings) && !isForeign(row, settings.model.base_url)
+    ? settings.model.base_url
+    : "";
   const url = normaliseBaseUrl(baseUrl ?? (configured || fromEnv || row.baseUrl));
   if (url === null) {
     const names = row.urlEnv.join(" or ");
@@ -37,6 +39,13 @@ function rowTarget(
 
 function isConfiguredRow(row: ProviderRow, settings: Settings): boolean {
   return settings.model.base_url !== "" && findProvider(settings.model.provider)?.id === row.id;
+}
+
+/** An address of another provider that is left over in the config beside a provider of the Messages wire. */
+function isForeign(row: ProviderRow, url: string): boolean {
+  if (row.flavour !== "anthropic_messages") return false;
+  const owner = rowOfHost(url);
+  return owner !== null && owner.id !== row.id && owner.flavour !== "anthropic_messages";
 }
 
 function userTarget(user: UserProvider, baseUrl: string | null): Target {

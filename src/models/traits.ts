@@ -1,30 +1,55 @@
-/** What a model id tells about the model, for defaults only; settings always win. */
+/** What a model can do, for defaults only; settings always win. The catalogue knows, else the id tells. */
+import type { CatalogModel } from "./catalog_format.ts";
+import { isAdaptiveClaude } from "./claude_ids.ts";
 
 const VISION =
-  /claude|gpt-4o|gpt-4[.-]1|gpt-5|(^|\/)o[34]|gemini|gemma-?[34]|llama-?4|grok-4|pixtral|llava|(^|[-/])vl($|[-:])|-vl-|vision|glm-4[.-]\dv|kimi-k2[.-]5/;
+  /claude|gpt-4o|gpt-4[.-]1|gpt-[5-9]|(^|\/)o[34]|gemini|gemma-?[34]|llama-?4|grok-4|pixtral|llava|(^|[-/])vl($|[-:])|-vl-|vision|glm-4[.-]\dv|kimi-k2[.-]5/;
 
-export function seesImages(model: string): boolean {
-  return VISION.test(model.toLowerCase());
+export function seesImages(model: string, known: CatalogModel | null): boolean {
+  return known?.sees ?? VISION.test(model.toLowerCase());
 }
 
 const REASONS =
-  /gpt-5|codex|(^|\/)o[134]|claude-(sonnet|opus|haiku|fable)|gemini-[23]|deepseek|glm|kimi|grok|qwen-?3|r1|think/;
+  /gpt-[5-9]|codex|(^|\/)o[134]|claude-(sonnet|opus|haiku|fable)|gemini-[2-9]|deepseek|glm|kimi|grok|qwen-?3|r1|think/;
 
-/** Efforts that `reasoning.ts` can express for this route; empty when none is known to work. */
-export function effortsOf(provider: string, model: string): readonly string[] {
+/** Efforts that this route can express, in order; empty when none is known to work. */
+export function effortsOf(
+  provider: string,
+  model: string,
+  apiMode: string,
+  known: CatalogModel | null,
+): readonly string[] {
   const id = model.toLowerCase();
+  if (known && !known.thinks) return [];
+  if (apiMode === "codex_responses") return responsesEfforts(provider, id, known);
+  if (apiMode === "anthropic_messages") return messagesEfforts(id, known);
   if (provider === "openrouter" || provider === "nous") {
-    return REASONS.test(id) ? ["none", "minimal", "low", "medium", "high", "xhigh"] : [];
+    return known || REASONS.test(id) ? ["none", "minimal", "low", "medium", "high", "xhigh"] : [];
   }
   if (provider === "openai-api") {
-    return /gpt-5|codex|^o[134]/.test(id) ? ["minimal", "low", "medium", "high"] : [];
+    return /gpt-[5-9]|codex|^o[134]/.test(id) ? ["minimal", "low", "medium", "high"] : [];
   }
   if (provider === "deepseek") return ["none", "low", "high", "max"];
   if (provider === "zai" || provider.startsWith("kimi-coding")) return ["none", "medium"];
   return [];
 }
 
+function responsesEfforts(provider: string, id: string, known: CatalogModel | null): readonly string[] {
+  if (provider === "xai") return known ? ["low", "medium", "high"] : [];
+  if (known) return known.efforts.filter((effort) => effort !== "minimal");
+  return /gpt-[5-9]|codex|^o[134]/.test(id) && !id.includes("chat") ? ["low", "medium", "high"] : [];
+}
+
+function messagesEfforts(id: string, known: CatalogModel | null): readonly string[] {
+  if (!id.includes("claude")) return [];
+  if (!isAdaptiveClaude(id)) return id.includes("haiku") ? [] : ["none", "low", "medium", "high", "xhigh"];
+  const most = known?.efforts.filter((effort) => effort === "xhigh" || effort === "max") ?? ["max"];
+  return ["none", "low", "medium", "high", ...most];
+}
+
 /** Models that think for minutes before the first token. */
 export function isSlowThinker(model: string): boolean {
-  return /(^|[-/])(o[134]|r1|reasoner|qwq)($|[-:.])|think|gpt-5[\w.-]*(pro|codex)/.test(model.toLowerCase());
+  return /(^|[-/])(o[134]|r1|reasoner|qwq)($|[-:.])|think|gpt-[5-9][\w.-]*(pro|codex)/.test(
+    model.toLowerCase(),
+  );
 }

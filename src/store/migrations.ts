@@ -18,6 +18,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "sessions", up: createSessions },
   { name: "messages", up: createMessages },
   { name: "search", up: createSearch },
+  { name: "api", up: createApi },
 ];
 
 function createSessions(db: Db): void {
@@ -144,5 +145,56 @@ function createIndex(db: Db, table: string, tokenizer: string, kind: number): vo
   };
       INSERT INTO ${table}(rowid, content) SELECT new.id, ${text("new")} WHERE ${visible("new")};
     END;
+  `);
+}
+
+/** What `hermes serve` keeps beside the conversations: runs with their events, and answers that can be continued. */
+function createApi(db: Db): void {
+  db.exec(`
+    CREATE TABLE api_runs (
+      id TEXT PRIMARY KEY NOT NULL,
+      session_id TEXT NOT NULL,
+      status TEXT NOT NULL,
+      terminal INTEGER NOT NULL,
+      created_at REAL NOT NULL,
+      updated_at REAL NOT NULL,
+      heard_at REAL NOT NULL,
+      owner TEXT NOT NULL,
+      pid INTEGER NOT NULL,
+      detail TEXT NOT NULL,
+      key_digest TEXT,
+      key_fingerprint TEXT
+    ) WITHOUT ROWID;
+    CREATE UNIQUE INDEX api_runs_key ON api_runs(key_digest) WHERE key_digest IS NOT NULL;
+    CREATE INDEX api_runs_recent ON api_runs(created_at DESC, id DESC);
+    CREATE INDEX api_runs_session ON api_runs(session_id, created_at DESC, id DESC);
+    CREATE INDEX api_runs_live ON api_runs(terminal, updated_at);
+
+    CREATE TABLE api_run_events (
+      run_id TEXT NOT NULL REFERENCES api_runs(id) ON DELETE CASCADE,
+      seq INTEGER NOT NULL,
+      data TEXT NOT NULL,
+      PRIMARY KEY (run_id, seq)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE api_responses (
+      id TEXT PRIMARY KEY NOT NULL,
+      accessed INTEGER NOT NULL,
+      session_id TEXT NOT NULL,
+      head_id TEXT,
+      last_row_id INTEGER,
+      owner TEXT NOT NULL,
+      status TEXT NOT NULL,
+      instructions TEXT,
+      response TEXT NOT NULL,
+      history TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX api_responses_accessed ON api_responses(accessed);
+
+    CREATE TABLE api_conversations (
+      name TEXT PRIMARY KEY NOT NULL,
+      response_id TEXT NOT NULL REFERENCES api_responses(id) ON DELETE CASCADE
+    ) WITHOUT ROWID;
+    CREATE INDEX api_conversations_response ON api_conversations(response_id);
   `);
 }

@@ -11,8 +11,8 @@ import type {
   SessionPatch,
   SessionQuery,
   SessionRow,
-  SessionStore,
   SessionSummary,
+  Store,
   Usage,
 } from "@/core/mod.ts";
 import { NO_USAGE } from "@/core/mod.ts";
@@ -40,7 +40,9 @@ import {
   replaceContent,
 } from "./message_rows.ts";
 import { openDb } from "./open.ts";
+import { Responses } from "./responses.ts";
 import { hideAll, hideFrom, keepBefore } from "./rewrite.ts";
+import { Runs } from "./runs.ts";
 import { searchMessages, type SearchOptions } from "./search.ts";
 import {
   countUsage,
@@ -62,11 +64,13 @@ export interface StoreDeps {
  * Opens or creates the database at `path` (`:memory:` for tests). An empty or broken file is moved aside and
  * replaced. Throws `store_newer` for a file of a newer program, `store_failed` when it cannot be used at all.
  */
-export function openStore(path: string, deps: StoreDeps): SessionStore {
+export function openStore(path: string, deps: StoreDeps): Store {
   return new SqliteStore(openDb(path, deps), deps);
 }
 
-class SqliteStore implements SessionStore {
+class SqliteStore implements Store {
+  readonly runs: Runs;
+  readonly responses: Responses;
   readonly #db: Db;
   readonly #platform: Platform;
   readonly #log: Logger;
@@ -79,6 +83,8 @@ class SqliteStore implements SessionStore {
     this.#log = deps.log;
     this.#maintenance = new Maintenance(db, deps);
     this.#writer = new Writer(db, { ...deps, onWrite: () => this.#maintenance.noteWrite() });
+    this.runs = new Runs(db, this.#writer);
+    this.responses = new Responses(db, this.#writer, deps.log);
   }
 
   // ── Sessions ──────────────────────────────────────────────────────────────────────────────────────────────

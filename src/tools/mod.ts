@@ -14,17 +14,28 @@ import { NoticeLimiter } from "./process_watch.ts";
 import { createReadFile } from "./read_file.ts";
 import { createSearchFiles } from "./search_files.ts";
 import { createTerminal } from "./terminal.ts";
+import { createMemory } from "./memory.ts";
+import { createSessionSearch, type SessionReader } from "./session_search.ts";
+import { createSkillManage } from "./skills_manage.ts";
+import { SkillRegistry } from "./skills_registry.ts";
+import { createSkillsList, createSkillView } from "./skills_view.ts";
 import { createTodo } from "./todo.ts";
 import { createWriteFile } from "./write_file.ts";
 
 export { createLocalFiles } from "./local_files.ts";
 export { restoreTodos } from "./todo.ts";
 export type { ProcessNotice } from "./process_watch.ts";
-export type { BackgroundProcess, ProcessTable };
+export type { BackgroundProcess, ProcessTable, SessionReader };
+export { SkillRegistry };
+export { selectTools } from "./toolsets.ts";
 
 export interface ToolsOptions {
   /** Names of variables with provider keys: kept out of children even when a login file sets them (core.md C.12). */
   secretEnvNames?(): readonly string[];
+  /** Absent: no tools for skills. */
+  readonly skills?: SkillRegistry;
+  /** Stored conversations, opened when they are first asked for; absent: no `session_search`. */
+  sessions?(): SessionReader;
 }
 
 /** The built-in tools, in the order in which a model sees them. */
@@ -39,9 +50,16 @@ export function createTools(options: ToolsOptions = {}): readonly Tool[] {
     createPatch(locks),
     createSearchFiles(),
     createTodo(),
+    createMemory(),
+    ...(options.sessions ? [createSessionSearch(options.sessions)] : []),
+    ...(options.skills ? skillTools(options.skills) : []),
     createClarify(),
   ];
   return tools.map(noteRuns);
+}
+
+function skillTools(skills: SkillRegistry): Tool[] {
+  return [createSkillsList(skills), createSkillView(skills), createSkillManage(skills)];
 }
 
 /** A tool that ran ends the counting of reads and searches that repeat each other. */

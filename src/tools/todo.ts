@@ -69,6 +69,7 @@ export function restoreTodos(scope: SessionScope, history: readonly Message[]): 
       // An error result or a cut one: an earlier one may be whole.
     }
   }
+  todosOf(scope).replace([]);
 }
 
 function readItem(value: unknown, partial: boolean): Partial<TodoItem> & { id: string } {

@@ -1,5 +1,5 @@
 import type { ModelChunk } from "@/core/mod.ts";
-import { ChatAssembler } from "@/models/providers/assembler.ts";
+import { ChatAssembler } from "@/models/providers/chat_assembler.ts";
 import { SseParser } from "@/models/providers/sse.ts";
 import { assertEquals, assertMatch } from "../support/assert.ts";
 import { fold } from "./helpers.ts";

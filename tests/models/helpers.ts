@@ -20,17 +20,45 @@ export function settingsOf(config: Record<string, unknown> = {}): Settings {
   return loadSettings(config, () => undefined).settings;
 }
 
+/** Every address is unreachable. */
+export const offline: Platform = { ...platform, fetch: () => Promise.reject(new TypeError("offline")) };
+
+/** Only servers of the test itself can be reached. */
+export const onlyLoopback: Platform = {
+  ...platform,
+  fetch: (url, init) =>
+    new URL(url).hostname === "127.0.0.1"
+      ? platform.fetch(url, init)
+      : Promise.reject(new TypeError("offline")),
+};
+
+/** A data home that is gone afterwards. */
+export async function withHome(run: (home: string) => Promise<void>): Promise<void> {
+  const home = await Deno.makeTempDir({ prefix: "hermes-models-" });
+  try {
+    await run(home);
+  } finally {
+    await Deno.remove(home, { recursive: true });
+  }
+}
+
 export interface Setup {
   readonly config?: Record<string, unknown>;
   readonly env?: Record<string, string>;
   readonly flags?: ModelFlags;
   readonly platform?: Platform;
+  /** Without one nothing is kept on disk. */
+  readonly home?: string;
 }
 
 export function makeModels(setup: Setup = {}): Models {
   const settings = settingsOf(setup.config);
   const env = setup.env ?? {};
-  const config = { settings: () => settings, env: (name: string) => env[name] } as unknown as ConfigService;
+  const config = {
+    home: setup.home ?? "",
+    settings: () => settings,
+    env: (name: string) => env[name],
+  } as unknown as ConfigService;
   const quiet = () => {};
   return createModels({
     platform: setup.platform ?? platform,

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { startModelServer } from "../support/model_server.ts";
+import { Catalog } from "@/models/catalog.ts";
 import { buildOptions } from "@/models/options.ts";
 import { makeModels, platform, settingsOf } from "./helpers.ts";
 
@@ -62,6 +63,7 @@ Deno.test("FC-07.2, core 61: a refresh asks all at the same time, 10 s each, and
   const payload = await buildOptions({ refresh: true }, {
     settings: settingsOf(config),
     lists,
+    catalog: new Catalog(() => null),
     current: makeModels({ config }).resolve({ provider: "custom:live", model: "scripted" }),
     rowKey: () => null,
     keyOfEndpoint: () => "",
@@ -82,7 +84,7 @@ Deno.test("options() shows providers with a key, skeletons when asked, never wha
   const byslug = new Map(rowsOf(all).map((r) => [r.slug, r]));
   assertEquals(byslug.get("openrouter")?.authenticated, false);
   assertMatch(byslug.get("openrouter")!.warning!, /OPENROUTER_API_KEY/);
-  assertEquals([byslug.has("minimax"), byslug.has("openai-codex")], [false, false]);
+  assertEquals([byslug.has("copilot"), byslug.has("openai-codex")], [false, false]);
   assertEquals(rowsOf(all).at(-1)?.slug, "builtin");
   assert(!JSON.stringify([payload, all]).includes("secret"));
   const nothing = await makeModels().options({});

@@ -140,11 +140,13 @@ Deno.test("resolve() names the providers it knows when one is unknown, and refus
   assertEquals(code, "invalid_provider");
   assertMatch(message, /"nope".*openrouter.*custom.*builtin/);
   assertEquals(
-    refusal({ env: { MINIMAX_API_KEY: "mm-123456" } }, { provider: "minimax" }).code,
+    refusal({ env: { GH_TOKEN: "gho_123456" } }, { provider: "copilot" }).code,
     "invalid_provider",
   );
-  const anthropic = { model: { default: "m", provider: "custom", base_url: "https://x.example/anthropic" } };
-  assertMatch(refusal({ config: anthropic }).message, /anthropic_messages/);
+  const bedrock = {
+    model: { default: "m", provider: "custom", base_url: "https://bedrock-runtime.eu-west-1.amazonaws.com" },
+  };
+  assertMatch(refusal({ config: bedrock }).message, /bedrock_converse/);
   assertEquals(refusal({ config: { model: { provider: "custom" } } }).code, "invalid_provider");
   assertEquals(
     refusal({ config: { model: { provider: "custom", base_url: "http://x/v1" } } }).code,
@@ -302,4 +304,52 @@ Deno.test("resolve() takes well under a millisecond and starts nothing", () => {
   const start = performance.now();
   for (let n = 0; n < 200; n++) models.resolve({ model: "openrouter:a/b" });
   assert((performance.now() - start) / 200 < 1);
+});
+
+Deno.test("resolve() chooses the wire: said, the provider's own, else by the address", () => {
+  const env = {
+    OPENAI_API_KEY: "sk-0123456789abcdef",
+    XAI_API_KEY: "xai-0123456789",
+    ANTHROPIC_API_KEY: "sk-ant-0123456789",
+    MINIMAX_API_KEY: "mm-0123456789",
+    KIMI_API_KEY: "kimi-0123456789",
+  };
+  const mode = (choice: object, config: Record<string, unknown> = {}, more: Record<string, string> = {}) =>
+    makeModels({ config, env: { ...env, ...more } }).resolve(choice).apiMode;
+  assertEquals(mode({ provider: "openai-api" }), "codex_responses");
+  assertEquals(mode({ provider: "xai" }), "codex_responses");
+  assertEquals(mode({ provider: "anthropic" }), "anthropic_messages");
+  assertEquals(mode({ provider: "minimax" }), "anthropic_messages");
+  assertEquals(mode({ provider: "kimi-coding" }), "chat_completions");
+  assertEquals(
+    mode({ provider: "kimi-coding" }, {}, { KIMI_BASE_URL: "https://api.kimi.com/coding" }),
+    "anthropic_messages",
+  );
+  // A stand-in for OpenAI speaks what all stand-ins speak; one for Anthropic speaks Messages.
+  assertEquals(
+    mode({ provider: "openai-api" }, {}, { OPENAI_BASE_URL: "http://10.0.0.1/v1" }),
+    "chat_completions",
+  );
+  assertEquals(
+    mode({ provider: "anthropic" }, {}, { ANTHROPIC_BASE_URL: "http://10.0.0.1" }),
+    "anthropic_messages",
+  );
+  const custom = (base_url: string, more = {}) =>
+    mode({}, { model: { default: "m", provider: "custom", base_url, ...more } });
+  assertEquals(custom("https://proxy.example/anthropic"), "anthropic_messages");
+  assertEquals(custom("https://api.openai.com/v1"), "codex_responses");
+  assertEquals(custom("http://box/v1"), "chat_completions");
+  assertEquals(custom("http://box/v1", { api_mode: "anthropic_messages" }), "anthropic_messages");
+  assertEquals(custom("http://box/v1", { api_mode: "codex_responses" }), "chat_completions");
+  const providers = { box: { base_url: "http://box/v1", model: "q", api_mode: "codex_responses" } };
+  assertEquals(mode({ provider: "custom:box" }, { providers }), "codex_responses");
+  assertEquals(mode({ provider: "openai-api", apiMode: "chat_completions" }), "chat_completions");
+});
+
+Deno.test("resolve() leaves an address of another provider out that stands beside anthropic in the config", () => {
+  const env = { ANTHROPIC_API_KEY: "sk-ant-0123456789" };
+  const model = { default: "claude-sonnet-4-6", provider: "anthropic" };
+  const at = (base_url: string) => brief({ config: { model: { ...model, base_url } }, env })[2];
+  assertEquals(at("https://openrouter.ai/api/v1"), "https://api.anthropic.com");
+  assertEquals(at("https://api.anthropic.com/v1/"), "https://api.anthropic.com/v1");
 });

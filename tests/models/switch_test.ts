@@ -105,8 +105,11 @@ Deno.test("switchTo() from the demo to a bare name uses the configured provider"
 Deno.test("known() lists without any request: the default first, declared models, the demo last", () =>
   withTwo(async (a, b, config) => {
     await Promise.resolve();
-    const known = makeModels({ config, env: { DEEPSEEK_API_KEY: "ds-123456" } }).known();
-    assertEquals(known.map((k) => `${k.provider}:${k.model}`), [
+    const known = makeModels({ config, env: { DEEPSEEK_API_KEY: "ds-123456" } }).known()
+      .map((k) => `${k.provider}:${k.model}`);
+    assert(known.includes("deepseek:deepseek-v4-pro"));
+    // What the catalogue has comes after the provider's own.
+    assertEquals(known.filter((id) => !/deepseek-(v|flash)/.test(id)), [
       "custom:scripted",
       "deepseek:deepseek-chat",
       "deepseek:deepseek-reasoner",

@@ -154,6 +154,6 @@ Deno.test("openStore() brings a database that stopped at an older step up to dat
 Deno.test("the schema is at step 3: a change to it is a new step", async () => {
   await using rig = await makeStore({ file: true });
   const db = new DatabaseSync(rig.path, { readOnly: true });
-  assertEquals(db.prepare("SELECT version FROM schema_version").all().map((row) => row["version"]), [3]);
+  assertEquals(db.prepare("SELECT version FROM schema_version").all().map((row) => row["version"]), [4]);
   db.close();
 });

@@ -56,6 +56,8 @@ export class AcpDriver implements AsyncDisposable {
   stderr = "";
   onPermission: AgentRequestHandler = () => ALLOW;
   onElicitation: AgentRequestHandler = () => ({ action: "cancel" });
+  onReadFile: AgentRequestHandler = () => ({ error: { code: -32601, message: "no files here" } });
+  onWriteFile: AgentRequestHandler = () => ({ error: { code: -32601, message: "no files here" } });
   readonly #started = performance.now();
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #methods = new Map<unknown, string>();
@@ -137,10 +139,22 @@ export class AcpDriver implements AsyncDisposable {
   }
 
   async #onRequest(frame: Json): Promise<void> {
-    const handler = frame.method === "elicitation/create" ? this.onElicitation : this.onPermission;
-    const answer = await handler(frame.params, frame.id) as Json;
+    const answer = await this.#handlerOf(frame.method)(frame.params, frame.id) as Json;
     if (answer === undefined) return;
     await this.respond(frame.id, answer);
+  }
+
+  #handlerOf(method: string): AgentRequestHandler {
+    switch (method) {
+      case "elicitation/create":
+        return this.onElicitation;
+      case "fs/read_text_file":
+        return this.onReadFile;
+      case "fs/write_text_file":
+        return this.onWriteFile;
+      default:
+        return this.onPermission;
+    }
   }
 
   async respond(id: number, answer: Json): Promise<void> {

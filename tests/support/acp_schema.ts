@@ -37,6 +37,8 @@ const CUSTOM_RESULTS: Record<string, string> = {
   "session/set_model": "SetSessionModeResponse",
 };
 
+const STEERING_OUTCOMES = ["injected", "startedNewTurn", "promptRequired"];
+
 /**
  * Throws unless `line` is one frame the protocol allows. `methodOf` names the method of an answered request;
  * `null` when we sent none with that id (errors only).
@@ -56,6 +58,11 @@ export function checkFrame(line: string, methodOf: (id: unknown) => string | nul
   else {
     const method = methodOf(frame.id);
     if (method === null) throw new Error(`Answer to a request that was not sent: ${line.slice(0, 200)}`);
+    if (method === "_session/steering") {
+      const { outcome } = frame.result as { outcome?: string };
+      if (!STEERING_OUTCOMES.includes(outcome ?? "")) throw new Error(`Wrong steering outcome: ${line}`);
+      return frame;
+    }
     const name = CUSTOM_RESULTS[method] ?? definitionOf(method, "Response");
     if (!name) throw new Error(`Result for an unknown method: ${method}`);
     check(name, frame.result);

@@ -166,6 +166,8 @@ export async function makeScriptedCore(options: ScriptedCoreOptions = {}): Promi
       probe: () => Promise.resolve({ ok: true, message: "" }),
       warm: () => {},
       secretEnvNames: () => [],
+      estimateCost: () => ({ usd: null, status: "unknown", source: "none" }),
+      refreshCatalog: () => Promise.resolve({ models: null, lists: [], warnings: [] }),
     },
     guard,
     home,

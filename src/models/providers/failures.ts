@@ -3,6 +3,7 @@
  * is for people: one line, at most 500 characters, without the key. Knows no client library: errors are read by shape.
  */
 import type { ModelFailure, ModelFailureKind } from "@/core/mod.ts";
+import { fittingCap, isImageTooLarge } from "./refusals.ts";
 import { type HeaderReader, retryAfterMs } from "./retry_after.ts";
 
 export interface FailureContext {
@@ -67,7 +68,8 @@ const VALIDATION = /validation|invalid_request|unrecognized (request )?argument|
 
 /** The kind for a status and the provider's text and code. */
 export function kindOfStatus(status: number, text: string): ModelFailureKind {
-  const overflows = OVERFLOW.test(text) && !isOutputCap(text);
+  if (status >= 400 && status < 500 && isImageTooLarge(text)) return "format_error";
+  const overflows = isOutputCap(text) ? leavesNoRoom(text) : OVERFLOW.test(text);
   switch (status) {
     case 401:
       return "auth";
@@ -106,6 +108,11 @@ export function isOutputCap(text: string): boolean {
     /too large|at most|maximum (value|allowed)|less than|exceed|in the completion/i.test(text);
 }
 
+/** The prompt alone fills the window, whatever the cap. */
+function leavesNoRoom(text: string): boolean {
+  return /exceeds? (the )?context limit/i.test(text) && fittingCap(text) === null;
+}
+
 export interface ErrorBody {
   readonly message: string;
   /** Message, code and type together, for recognition. */
@@ -140,6 +147,9 @@ const ADVICE: Partial<Record<ModelFailureKind, string>> = {
   model_not_found: "check the model name and the base URL",
 };
 
+const IMAGE_ADVICE =
+  "the image is too large for this model: send a smaller one, at most 8000 pixels a side and 5 MB";
+
 /** A refused request: status, body, headers. */
 export function failureOfResponse(
   status: number,
@@ -149,7 +159,7 @@ export function failureOfResponse(
 ): ModelFailure {
   const { message, text } = readErrorBody(body);
   const kind = kindOfStatus(status, text);
-  const advice = ADVICE[kind];
+  const advice = isImageTooLarge(text) ? IMAGE_ADVICE : ADVICE[kind];
   const words = message || "no reason given";
   const wait = RETRYABLE.has(kind) ? retryAfterMs(header, context.now()) : undefined;
   // The reason is cut before the advice is, so that a long page leaves room for both.
@@ -175,6 +185,8 @@ export function failureOfEvent(error: unknown, context: FailureContext): ModelFa
     ? "overloaded"
     : POLICY.test(text)
     ? "content_policy"
+    : /authentication_error|permission_error/.test(text)
+    ? "auth"
     : "server_error";
   return failureOf(
     kind,

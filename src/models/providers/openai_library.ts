@@ -1,16 +1,16 @@
 /**
  * The one home of the `openai` package. This file is imported at the first call or by `warm`, never at start, and
  * its static import lets the bundler leave out what is not used. The package makes the request only: reading the
- * answer is ours (see chat_call.ts).
+ * answer is ours (see wire_call.ts).
  */
 import { OpenAI } from "openai";
 import type { Platform } from "@/platform/mod.ts";
 import { hostOf, isHostOf } from "../endpoints.ts";
 import type { Runtime } from "../runtime.ts";
-import type { SendChat } from "./send_chat.ts";
+import type { Send } from "./wire.ts";
 
-/** The sender of one endpoint. Throws when its settings make no request (a malformed URL or header). */
-export function createSender(runtime: Runtime, platform: Platform): SendChat {
+/** The sender of one endpoint in one of the two wires. Throws on a malformed URL or header. */
+export function createSender(wire: "chat" | "responses", runtime: Runtime, platform: Platform): Send {
   const client = new OpenAI({
     apiKey: runtime.apiKey,
     // Everything the package would take from the environment is stated here: it may belong to another host.
@@ -24,9 +24,19 @@ export function createSender(runtime: Runtime, platform: Platform): SendChat {
     defaultHeaders: { "User-Agent": "hermes", ...foreignHeaders(runtime, platform), ...runtime.headers },
     fetch: (url, init) => platform.fetch(String(url instanceof Request ? url.url : url), init),
   });
+  // The bodies are built for many servers, so they are wider than the package's types.
+  if (wire === "responses") {
+    return ({ body, timeoutMs, signal }) =>
+      client.responses
+        .create(body as unknown as Parameters<typeof client.responses.create>[0], {
+          signal,
+          timeout: timeoutMs,
+          maxRetries: 0,
+        })
+        .asResponse();
+  }
   return ({ body, timeoutMs, signal }) =>
     client.chat.completions
-      // The body is built for many servers, so it is wider than the package's types.
       .create(body as unknown as Parameters<typeof client.chat.completions.create>[0], {
         signal,
         timeout: timeoutMs,

@@ -1,5 +1,7 @@
 /** How an effort is said to each provider (core.md A.12); nothing is sent when none is set. */
 
+import { alwaysThinks } from "../claude_ids.ts";
+
 type Body = Record<string, unknown>;
 
 function isOff(effort: string): boolean {
@@ -30,7 +32,9 @@ const ROUTES: Readonly<Record<string, (level: string, model: string) => Body>> =
     isOff(level) || !/mini/.test(model) ? {} : { reasoning_effort: upTo("high", level, "low") },
 };
 
-function routedFields(level: string): Body {
+function routedFields(level: string, model: string): Body {
+  // Models that always think take no switch, but a wish how much they write.
+  if (alwaysThinks(model)) return isOff(level) ? {} : { verbosity: upTo("max", level, "low") };
   return { reasoning: isOff(level) ? { enabled: false } : { enabled: true, effort: upTo("xhigh", level) } };
 }
 

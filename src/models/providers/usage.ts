@@ -38,3 +38,14 @@ export function normaliseUsage(raw: unknown): Usage | null {
   if (prompt + output + reasoning === 0) return null;
   return { input: prompt - cacheRead - cacheWrite, output, cacheRead, cacheWrite, reasoning };
 }
+
+/** The Messages wire reports what came from and went to the cache beside the input, not within it. */
+export function messagesUsage(usage: Record_): Usage | null {
+  const input = count(usage["input_tokens"]);
+  const output = count(usage["output_tokens"]);
+  const cacheRead = count(usage["cache_read_input_tokens"]);
+  const cacheWrite = count(usage["cache_creation_input_tokens"]);
+  const reasoning = count(part(usage, "output_tokens_details")["thinking_tokens"]);
+  if (input + output + cacheRead + cacheWrite === 0) return null;
+  return { input, output, cacheRead, cacheWrite, reasoning };
+}

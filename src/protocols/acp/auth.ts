@@ -2,7 +2,7 @@
  * How a client gets a usable model (acp.md C2): the auth methods that `initialize` offers, `authenticate`, and the
  * gate before a turn. Reads configuration only; no network, no prompt for a secret.
  */
-import type { Hermes } from "@/app/mod.ts";
+import type { HermesBase } from "@/app/mod.ts";
 import { HermesError, type ModelChoice } from "@/core/mod.ts";
 import type { ClientCapabilities, Connection } from "./connection.ts";
 import { AcpError, AUTH_REQUIRED, fromHermesError, invalidParams } from "./errors.ts";
@@ -39,7 +39,7 @@ function setupMethod(client: ClientCapabilities, hermes: Foundation): AuthMethod
 }
 
 /** The part of the program that the handshake needs. */
-export type Foundation = Pick<Hermes, "version" | "platform" | "config" | "models">;
+export type Foundation = Pick<HermesBase, "version" | "platform" | "config" | "models">;
 
 /** The provider that resolves with credentials; `null` when none does or it is the demo. */
 export function usableProvider(hermes: Foundation): string | null {

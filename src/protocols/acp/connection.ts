@@ -14,6 +14,8 @@ export interface ClientCapabilities {
   readonly terminalAuth: boolean;
   /** The older way to say it, under `_meta`. */
   readonly legacyTerminalAuth: boolean;
+  readonly readTextFile: boolean;
+  readonly writeTextFile: boolean;
   readonly elicitationForm: boolean;
   readonly notices: boolean;
   readonly compaction: boolean;
@@ -22,6 +24,8 @@ export interface ClientCapabilities {
 export const NO_CAPABILITIES: ClientCapabilities = {
   terminalAuth: false,
   legacyTerminalAuth: false,
+  readTextFile: false,
+  writeTextFile: false,
   elicitationForm: false,
   notices: false,
   compaction: false,
@@ -39,6 +43,8 @@ export function readCapabilities(params: Params): ClientCapabilities {
   return {
     terminalAuth: at(caps, "auth", "terminal") === true,
     legacyTerminalAuth: at(caps, "_meta", "terminal-auth") === true,
+    readTextFile: at(caps, "fs", "readTextFile") === true,
+    writeTextFile: at(caps, "fs", "writeTextFile") === true,
     elicitationForm: isObject(at(caps, "elicitation", "form")),
     notices: isObject(at(caps, "session", "notices")),
     compaction: isObject(at(caps, "session", "compaction")),

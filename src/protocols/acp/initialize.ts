@@ -11,7 +11,7 @@ import { type AuthMethod, type InitializeResponse, PROTOCOL_VERSION } from "./sd
 const AGENT_CAPABILITIES = {
   loadSession: true,
   promptCapabilities: { image: true, audio: false, embeddedContext: true },
-  mcpCapabilities: { http: false, sse: false },
+  mcpCapabilities: { http: true, sse: true },
   auth: {},
   sessionCapabilities: {
     list: {},
@@ -66,5 +66,6 @@ export function initializeResult(hermes: Foundation, authMethods: AuthMethod[]):
     agentInfo: agentInfo(hermes),
     agentCapabilities: AGENT_CAPABILITIES,
     authMethods,
+    _meta: { steering: { supported: true } },
   };
 }

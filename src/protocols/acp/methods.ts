@@ -9,6 +9,7 @@ import type { Params } from "./envelope.ts";
 import { configOptions, setConfigOption, setMode, setModel } from "./options.ts";
 import type { Peer, RequestContext } from "./peer.ts";
 import * as schema from "./schema.ts";
+import { steerSession } from "./steering.ts";
 import { listSessions } from "./session_list.ts";
 import {
   closeSession,
@@ -60,6 +61,8 @@ export function createMethods(hermes: Hermes, peer: Peer): Methods {
       const { sessionId, prompt } = parseParams(schema.promptParams, params);
       viewOf(connection, sessionId).prompts.accept(prompt, context);
     },
+    "_session/steering": (params, context) =>
+      steerSession(connection, parseParams(schema.steeringParams, params), context),
     "session/set_mode": async (params, context) => {
       const { sessionId, modeId } = parseParams(schema.setModeParams, params);
       const { view, session } = await openSession(connection, sessionId);

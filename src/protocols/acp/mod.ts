@@ -1,4 +1,3 @@
 /** Door of the ACP server: `hermes acp` and nothing else. */
-export type { Foundation } from "./auth.ts";
 export { type AcpIo, type AcpProgram, serveAcp } from "./server.ts";
 export { openStdio, type Stdio } from "./stdio.ts";

@@ -56,6 +56,11 @@ export class PromptQueue {
     return this.#running !== null && !this.#running.context.answered;
   }
 
+  /** Ends with the running turn's cancel; `null` while no turn may be waited for. */
+  get turnSignal(): AbortSignal | null {
+    return this.inTurn ? this.#running!.signal : null;
+  }
+
   get busy(): boolean {
     return this.#running !== null || this.#waiting.length > 0 || this.#admitting.size > 0;
   }
@@ -73,6 +78,16 @@ export class PromptQueue {
         // A session that does not exist leaves nothing behind.
         if (!this.busy && !this.#view.session) this.#view.drop();
       });
+  }
+
+  /** Gives text to the turn that runs once all earlier lines were taken up; false when there is none. */
+  steer(text: string): Promise<boolean> {
+    const given = this.#admission.then(() => {
+      const isRunning = this.#running !== null && !this.#running.cancelled;
+      return isRunning && (this.#view.session?.steer(text) ?? false);
+    });
+    this.#admission = given.then(() => {});
+    return given;
   }
 
   /** Prompts wait for `work` (a load): its updates and its answer come first. It must not reject. */

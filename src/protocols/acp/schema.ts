@@ -78,6 +78,11 @@ export const resumeParams = z.looseObject({
 export const listParams = z.looseObject({ cwd: optionalText, cursor: optionalText });
 export const sessionParams = z.looseObject({ sessionId });
 export const promptParams = z.looseObject({ sessionId, prompt: z.array(contentBlock) });
+export const steeringParams = z.looseObject({
+  sessionId,
+  prompt: z.array(contentBlock),
+  _meta: z.optional(z.unknown()),
+});
 export const setModeParams = z.looseObject({ sessionId, modeId: text });
 export const setConfigOptionParams = z.looseObject({
   sessionId,

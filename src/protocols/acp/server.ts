@@ -6,10 +6,9 @@
  *   read ─► end of input │ signal │ broken stdout
  *             grace (eof_grace_s │ 0 │ 0) ─► cancel all ─► shutdown ─► flush      together at most grace + 2 s
  */
-import type { Hermes } from "@/app/mod.ts";
+import type { Hermes, HermesStart } from "@/app/mod.ts";
 import { abortable, within } from "@/lib/abort.ts";
 import { type ByteSink, FrameWriter } from "@/lib/frame_writer.ts";
-import type { Foundation } from "./auth.ts";
 import type { Handshake } from "./connection.ts";
 import type { Params } from "./envelope.ts";
 import { AcpError, INVALID_REQUEST, METHOD_NOT_FOUND, type RpcError, toRpcError } from "./errors.ts";
@@ -25,10 +24,11 @@ export interface AcpIo {
 }
 
 export interface AcpProgram {
-  /** What `initialize` needs; asked for while the first bytes are on their way. */
-  foundation(): Foundation;
-  /** The whole program; asked for after the first `initialize` was answered. */
-  load(): Promise<Hermes>;
+  /**
+   * What `initialize` needs, asked for while the first bytes are on their way; its `load()` is called after that
+   * answer.
+   */
+  start(): HermesStart;
   /** One line to stderr, for faults before the program is loaded. */
   report(line: string): void;
 }
@@ -51,8 +51,7 @@ class AcpServer {
   readonly #peer: Peer;
   /** stdout is broken: the host is gone. */
   readonly #gone = new AbortController();
-  /** Configuration and model choice; the loaded program's own as soon as it is there. */
-  #foundation: Foundation | null = null;
+  #start: HermesStart | null = null;
   #handshake: Handshake | null = null;
   #hermes: Hermes | null = null;
   /** The other methods; `null` until they are loaded. */
@@ -84,8 +83,8 @@ class AcpServer {
     const reading = abortable(this.#peer.read(this.#io.input), stop);
     reading.catch(() => {/* looked at below */});
     try {
-      this.#foundation = this.#program.foundation();
-      this.#stallMs = this.#foundation.config.settings().acp.write_stall_s * 1000 || NEVER_MS;
+      this.#start = this.#program.start();
+      this.#stallMs = this.#start.settings().acp.write_stall_s * 1000 || NEVER_MS;
     } catch (error) {
       this.#program.report(`hermes acp: cannot start: ${this.#toRpcError(error).message}`);
       return 1;
@@ -93,7 +92,7 @@ class AcpServer {
     await reading.catch(() => {/* told to stop: no more input counts */});
     this.#peer.endInput();
     if (!stop.aborted) {
-      const grace = this.#foundation.config.settings().acp.eof_grace_s * 1000;
+      const grace = this.#start.settings().acp.eof_grace_s * 1000;
       await abortable(within(this.#peer.quiet(), grace), stop).catch(() => {/* the grace ends at once */});
     }
     await this.#close();
@@ -123,7 +122,7 @@ class AcpServer {
 
   #onInitialize(params: Params, context: RequestContext): void {
     try {
-      const { result, handshake } = initialize(this.#foundation!, params);
+      const { result, handshake } = initialize(this.#start!, params);
       context.respond(result);
       this.#handshake = handshake;
     } catch (error) {
@@ -142,9 +141,8 @@ class AcpServer {
   /** Loads the rest of the program while the client reads our answer; messages are held back meanwhile. */
   async #load(): Promise<void> {
     try {
-      const [hermes, { createMethods }] = await Promise.all([this.#program.load(), import("./methods.ts")]);
+      const [hermes, { createMethods }] = await Promise.all([this.#start!.load(), import("./methods.ts")]);
       this.#hermes = hermes;
-      this.#foundation = hermes;
       this.#methods = createMethods(hermes, this.#peer);
       this.#warnAboutManifest();
     } catch (error) {
@@ -155,12 +153,12 @@ class AcpServer {
   }
 
   #warn(message: string): void {
-    if (this.#hermes) this.#hermes.log.warn(`acp: ${message}`);
+    if (this.#start) this.#start.log.warn(`acp: ${message}`);
     else this.#program.report(`hermes acp: ${message}`);
   }
 
   #warnAboutManifest(): void {
-    const mismatch = manifestMismatch(this.#foundation!);
+    const mismatch = manifestMismatch(this.#start!);
     if (!mismatch) return;
     this.#warn(
       `the client's manifest names version ${mismatch.manifest}, this program is ${mismatch.binary}`,
@@ -168,6 +166,6 @@ class AcpServer {
   }
 
   #toRpcError(error: unknown): RpcError {
-    return toRpcError(error, (text) => this.#hermes?.redact(text) ?? text);
+    return toRpcError(error, (text) => this.#start?.redact(text) ?? text);
   }
 }

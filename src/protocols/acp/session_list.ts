@@ -47,7 +47,7 @@ export function listSessions(
     limit: PAGE + 1,
     ...(sources ? { sources } : {}),
     ...(before ? { before } : {}),
-    ...(wanted === null ? {} : { filter: (row) => row.cwd !== null && comparer.formOf(row.cwd) === wanted }),
+    ...(wanted === null ? {} : { cwd: (cwd) => cwd !== null && comparer.formOf(cwd) === wanted }),
   });
   const page = rows.slice(0, PAGE);
   const last = page.at(-1);

@@ -11,7 +11,8 @@ import { replayHistory } from "./history.ts";
 import { configOptions, modesOf } from "./options.ts";
 import type { RequestContext } from "./peer.ts";
 import { freshMeta, provenanceMeta, sessionProvenance } from "./provenance.ts";
-import type { LoadParams, McpServer, NewParams, ResumeParams } from "./schema.ts";
+import { mcpEntries } from "./mcp_servers.ts";
+import type { LoadParams, NewParams, ResumeParams } from "./schema.ts";
 import { SessionView } from "./view.ts";
 
 interface Place {
@@ -60,39 +61,42 @@ function stateOf(connection: Connection, session: Session) {
   return { modes: modesOf(session), configOptions: configOptions(session, connection.hermes) };
 }
 
-/** Servers are taken note of and told as not started: no tool of theirs exists here (acp.md C5 "Reporting"). */
-function reportServers(view: SessionView, servers: readonly McpServer[] | null | undefined): void {
-  for (const server of servers ?? []) {
-    view.report(`MCP server "${server.name}" was not started: this version does not start MCP servers.`);
+/** Takes over the session that `make` makes and lets it speak once its id is known to the client. */
+async function introduce(
+  connection: Connection,
+  context: RequestContext,
+  make: (view: SessionView) => Promise<Session>,
+): Promise<Session> {
+  const view = viewOf(connection, connection.hermes.platform.ids.uuid());
+  try {
+    view.adopt(await make(view));
+  } catch (error) {
+    view.drop();
+    throw error;
   }
-}
-
-/** Takes over a session that was just made and lets it speak once its id is known to the client. */
-function introduce(connection: Connection, session: Session, context: RequestContext): SessionView {
-  const view = viewOf(connection, session.id);
-  view.adopt(session);
   context.afterResponse(() => {
     view.listen();
     view.sendOpening();
   });
-  return view;
+  return view.session!;
 }
 
 export async function newSession(connection: Connection, params: NewParams, context: RequestContext) {
   const { hermes, chosenModel } = connection;
   const place = await existingPlace(connection, params);
   requireModel(connection, chosenModel);
-  const session = await hermes.sessions.create({
-    id: hermes.platform.ids.uuid(),
-    source: "acp",
-    surface: "acp",
-    editPolicy: "ask",
-    storeNow: true,
-    ...place,
-    ...(chosenModel ? { model: chosenModel } : {}),
-  });
-  const view = introduce(connection, session, context);
-  reportServers(view, params.mcpServers);
+  const session = await introduce(connection, context, (view) =>
+    hermes.sessions.create({
+      id: view.id,
+      source: "acp",
+      surface: "acp",
+      editPolicy: "ask",
+      storeNow: true,
+      files: view.files,
+      mcpServers: mcpEntries(params.mcpServers),
+      ...place,
+      ...(chosenModel ? { model: chosenModel } : {}),
+    }));
   return { sessionId: session.id, ...stateOf(connection, session), _meta: freshMeta(session.id) };
 }
 
@@ -114,16 +118,17 @@ export async function forkSession(connection: Connection, params: ResumeParams, 
   const { hermes, sources } = connection;
   requireForkable(connection, params.sessionId);
   const place = await existingPlace(connection, params);
-  const session = await hermes.sessions.fork(params.sessionId, {
-    id: hermes.platform.ids.uuid(),
-    surface: "acp",
-    editPolicy: "ask",
-    allowEmpty: true,
-    ...(sources ? { sources } : {}),
-    ...place,
-  });
-  const view = introduce(connection, session, context);
-  reportServers(view, params.mcpServers);
+  const session = await introduce(connection, context, (view) =>
+    hermes.sessions.fork(params.sessionId, {
+      id: view.id,
+      surface: "acp",
+      editPolicy: "ask",
+      allowEmpty: true,
+      files: view.files,
+      mcpServers: mcpEntries(params.mcpServers ?? []),
+      ...(sources ? { sources } : {}),
+      ...place,
+    }));
   return {
     sessionId: session.id,
     ...stateOf(connection, session),
@@ -147,7 +152,8 @@ async function reopen(connection: Connection, params: LoadParams | ResumeParams,
   if (!stat?.isDirectory) {
     view.report(`The directory ${place.cwd} does not exist: file and terminal tools will fail.`);
   }
-  reportServers(view, params.mcpServers);
+  // Servers start in the session's directory: it must be the new one by now.
+  if (params.mcpServers) session.setMcpServers(mcpEntries(params.mcpServers));
   context.afterResponse(() => view.sendOpening());
   return { view, session };
 }

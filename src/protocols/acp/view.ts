@@ -6,12 +6,16 @@
 import {
   assertNever,
   type CoreEvent,
+  type FileAccess,
+  type FileEdit,
   type Session,
   type SessionChange,
   type ToolCallView,
   type TurnResult,
+  type Usage,
 } from "@/core/mod.ts";
 import { AskRelay } from "./asks.ts";
+import { ClientFiles } from "./client_files.ts";
 import type { Connection } from "./connection.ts";
 import { configOptions } from "./options.ts";
 import { PromptQueue } from "./prompts.ts";
@@ -34,6 +38,8 @@ export class SessionView {
   readonly connection: Connection;
   readonly prompts: PromptQueue;
   readonly asks: AskRelay;
+  /** Where the session reads and writes: the client's buffers when it offers them, else the disk. */
+  readonly files: FileAccess;
   readonly #text: ChunkStream;
   readonly #thought: ChunkStream;
   /** Announced calls that have not ended; empty between turns. */
@@ -45,6 +51,8 @@ export class SessionView {
   #unsubscribe: (() => void) | null = null;
   /** True once the text of this turn's last answer has been streamed. */
   #streamed = false;
+  /** What the calls of this session have cost; `null` as soon as the price of one is not known. */
+  #cost: number | null = null;
   /** Frames so far; the keep-alive looks whether it moved. */
   #frames = 0;
 
@@ -56,6 +64,14 @@ export class SessionView {
     this.#thought = new ChunkStream(id, "agent_thought_chunk", newId);
     this.prompts = new PromptQueue(this);
     this.asks = new AskRelay(this);
+    const { hermes } = connection;
+    this.files = new ClientFiles({
+      disk: hermes.disk,
+      files: hermes.platform.files,
+      offers: () => ({ read: connection.client.readTextFile, write: connection.client.writeTextFile }),
+      roots: () => this.session?.roots ?? [],
+      request: (method, params) => this.#requestInTurn(method, params),
+    });
   }
 
   get frames(): number {
@@ -79,6 +95,7 @@ export class SessionView {
     const session = await hermes.sessions.open(this.id, {
       surface: "acp",
       editPolicy: "ask",
+      files: this.files,
       ...(sources ? { sources } : {}),
       ...place,
     });
@@ -92,6 +109,7 @@ export class SessionView {
     this.#unsubscribe?.();
     this.#unsubscribe = null;
     this.#session = session;
+    this.#cost = session.usage().calls === 0 ? 0 : null;
   }
 
   /** From here on its events become updates: the client knows the session. */
@@ -114,6 +132,25 @@ export class SessionView {
     return this.connection.hermes.tools.some((tool) =>
       tool.name === name && !tool.toolset.startsWith("mcp-")
     );
+  }
+
+  /** Asks the client on behalf of the running turn, at most `acp.fs_timeout_s`; a cancel withdraws the question. */
+  async #requestInTurn(method: string, params: Readonly<Record<string, unknown>>): Promise<unknown> {
+    const { hermes, peer } = this.connection;
+    const turn = this.prompts.turnSignal;
+    if (!turn) throw new Error(`No turn runs: ${method} was not asked`);
+    const seconds = hermes.settings().acp.fs_timeout_s;
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), seconds * 1000);
+    try {
+      const signal = AbortSignal.any([turn, limit.signal]);
+      return await peer.request(method, { sessionId: this.id, ...params }, { signal });
+    } catch (error) {
+      if (!limit.signal.aborted || turn.aborted) throw error;
+      throw new Error(`The editor did not answer ${method} within ${seconds} s`);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   // ── Updates ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -144,9 +181,9 @@ export class SessionView {
     const session = this.session;
     if (!session) return;
     const { contextUsed, contextMax } = session.usage();
-    if (contextMax !== null) {
-      this.send({ sessionUpdate: "usage_update", used: contextUsed, size: contextMax });
-    }
+    if (contextMax === null) return;
+    const cost = this.#cost ? { cost: { amount: this.#cost, currency: "USD" } } : {};
+    this.send({ sessionUpdate: "usage_update", used: contextUsed, size: contextMax, ...cost });
   }
 
   sendConfigOptions(): void {
@@ -219,7 +256,7 @@ export class SessionView {
         this.#streamed = false;
         return this.#closeMessages();
       case "tool.start":
-        return this.#onToolStart(event.call, event.waiting);
+        return this.#onToolStart(event.call, event.waiting, event.edits);
       case "tool.run":
         return this.send({
           sessionUpdate: "tool_call_update",
@@ -243,9 +280,10 @@ export class SessionView {
       case "turn.end":
         return this.#onTurnEnd(event.turnId, event.result);
       // Not shown: they have no place on this wire, or their facts come with another event.
+      case "usage":
+        return this.#addCost(event.usage);
       case "step.start":
       case "tool.generating":
-      case "usage":
       case "steer.queued":
       case "steer.delivered":
         return;
@@ -254,16 +292,22 @@ export class SessionView {
     }
   }
 
+  #addCost(usage: Usage): void {
+    const model = this.session?.model;
+    const usd = model ? this.connection.hermes.models.estimateCost(usage, model).usd : null;
+    this.#cost = this.#cost === null || usd === null ? null : this.#cost + usd;
+  }
+
   #closeMessages(): void {
     this.#text.close();
     this.#thought.close();
   }
 
-  #onToolStart(call: ToolCallView, waiting: boolean): void {
+  #onToolStart(call: ToolCallView, waiting: boolean, edits: readonly FileEdit[] = []): void {
     this.#closeMessages();
     this.#streamed = false;
     this.#openCalls.set(call.id, call);
-    this.send(startUpdate(call, { waiting, builtin: this.isBuiltin(call.name) }));
+    this.send(startUpdate(call, { waiting, builtin: this.isBuiltin(call.name), edits }));
   }
 
   #onProgress(callId: string, text: string): void {

@@ -23,7 +23,7 @@ export type ApiApp = Hono<ApiEnv>;
 type Handler = (api: ApiService, context: ApiContext) => Response | Promise<Response>;
 
 interface Route {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
   /** Works without the key. */
   readonly isPublic?: true;
@@ -35,11 +35,11 @@ const ROUTES: readonly Route[] = [
   { method: "GET", path: "/v1/health", isPublic: true, handle: getHealth },
   { method: "GET", path: "/health/detailed", handle: getDetailedHealth },
   { method: "GET", path: "/v1/models", handle: listModels },
-  { method: "GET", path: "/v1/models/:id{.+}", handle: (api, c) => getModel(api, c.req.param("id") ?? "") },
+  { method: "GET", path: "/v1/models/:id{.+}", handle: (api, c) => getModel(api, idOf(c)) },
   {
     method: "GET",
     path: "/api/model/options",
-    handle: (api, c) => getModelOptions(api, new URL(c.req.url).searchParams),
+    handle: (api, c) => getModelOptions(api, queryOf(c)),
   },
   { method: "GET", path: "/v1/capabilities", handle: getCapabilities },
   {
@@ -47,13 +47,133 @@ const ROUTES: readonly Route[] = [
     path: "/v1/chat/completions",
     handle: async (api, c) => (await import("./routes/chat.ts")).postChat(api, c.req.raw),
   },
+  { method: "GET", path: "/v1/skills", handle: async (api) => (await toolsets()).listSkills(api) },
+  { method: "GET", path: "/v1/toolsets", handle: async (api) => (await toolsets()).listToolsets(api) },
+  {
+    method: "GET",
+    path: "/api/sessions",
+    handle: async (api, c) => (await sessions()).listSessions(api, queryOf(c)),
+  },
+  {
+    method: "POST",
+    path: "/api/sessions",
+    handle: async (api, c) => (await sessions()).createSession(api, c.req.raw),
+  },
+  {
+    method: "GET",
+    path: "/api/sessions/:id",
+    handle: async (api, c) => (await sessions()).getSession(api, idOf(c)),
+  },
+  {
+    method: "PATCH",
+    path: "/api/sessions/:id",
+    handle: async (api, c) => (await sessions()).patchSession(api, c.req.raw, idOf(c)),
+  },
+  {
+    method: "DELETE",
+    path: "/api/sessions/:id",
+    handle: async (api, c) => (await sessions()).deleteSession(api, idOf(c)),
+  },
+  {
+    method: "GET",
+    path: "/api/sessions/:id/messages",
+    handle: async (api, c) => (await sessions()).listMessages(api, idOf(c), queryOf(c)),
+  },
+  {
+    method: "POST",
+    path: "/api/sessions/:id/fork",
+    handle: async (api, c) => (await sessions()).forkSession(api, c.req.raw, idOf(c)),
+  },
+  {
+    method: "POST",
+    path: "/api/sessions/:id/chat",
+    handle: async (api, c) => (await sessionChat()).postSessionChat(api, c.req.raw, idOf(c), false),
+  },
+  {
+    method: "POST",
+    path: "/api/sessions/:id/chat/stream",
+    handle: async (api, c) => (await sessionChat()).postSessionChat(api, c.req.raw, idOf(c), true),
+  },
+  ...["/api/jobs", "/api/jobs/:rest{.+}"].flatMap((path) =>
+    (["GET", "POST", "PATCH", "DELETE"] as const).map((method) => ({ method, path, handle: noJobs }))
+  ),
+  {
+    method: "POST",
+    path: "/v1/responses",
+    handle: async (api, c) => (await import("./routes/responses.ts")).postResponse(api, c.req.raw),
+  },
+  {
+    method: "GET",
+    path: "/v1/responses/:id",
+    handle: async (api, c) => (await import("./routes/responses.ts")).getResponse(api, idOf(c), queryOf(c)),
+  },
+  {
+    method: "DELETE",
+    path: "/v1/responses/:id",
+    handle: async (api, c) => (await import("./routes/responses.ts")).deleteResponse(api, idOf(c)),
+  },
+  {
+    method: "POST",
+    path: "/v1/runs",
+    handle: async (api, c) => (await import("./routes/runs.ts")).postRun(api, c.req.raw),
+  },
+  {
+    method: "GET",
+    path: "/v1/runs",
+    handle: async (api, c) => (await import("./routes/runs.ts")).listRuns(api, queryOf(c)),
+  },
+  {
+    method: "GET",
+    path: "/v1/runs/:id",
+    handle: async (api, c) => (await import("./routes/runs.ts")).getRun(api, idOf(c)),
+  },
+  {
+    method: "GET",
+    path: "/v1/runs/:id/events",
+    handle: async (api, c) => (await import("./routes/run_events.ts")).getRunEvents(api, c.req.raw, idOf(c)),
+  },
+  {
+    method: "POST",
+    path: "/v1/runs/:id/steer",
+    handle: async (api, c) => (await import("./routes/run_control.ts")).postSteer(api, c.req.raw, idOf(c)),
+  },
+  {
+    method: "POST",
+    path: "/v1/runs/:id/stop",
+    handle: async (api, c) => (await import("./routes/run_control.ts")).postStop(api, idOf(c)),
+  },
   {
     method: "POST",
     path: "/v1/runs/:id/approval",
-    handle: async (api, c) =>
-      (await import("./routes/approvals.ts")).postApproval(api, c.req.raw, c.req.param("id") ?? ""),
+    handle: async (api, c) => (await import("./routes/approvals.ts")).postApproval(api, c.req.raw, idOf(c)),
   },
 ];
+
+// Loaded with the first request that needs them.
+function sessions() {
+  return import("./routes/sessions.ts");
+}
+
+function sessionChat() {
+  return import("./routes/session_chat.ts");
+}
+
+function toolsets() {
+  return import("./routes/toolsets.ts");
+}
+
+/** This route family has an error form of its own (A8). */
+function noJobs(): Response {
+  return Response.json({ error: "Scheduled jobs are not available in this server" }, { status: 501 });
+}
+
+function queryOf(context: ApiContext): URLSearchParams {
+  return new URL(context.req.url).searchParams;
+}
+
+function idOf(context: ApiContext): string {
+  return context.req.param("id") ?? "";
+}
 
 export function createApp(api: ApiService): ApiApp {
   const { hermes } = api;

@@ -2,7 +2,7 @@
  * Key rules of api-server.md A3: on loopback a missing key is made, stored and shown once; anywhere else it is
  * required; weak and placeholder keys are refused. What cannot be judged counts as unsafe.
  */
-import type { Hermes } from "@/app/mod.ts";
+import type { HermesBase } from "@/app/mod.ts";
 
 const MIN_LENGTH = 16;
 const PLACEHOLDERS = new Set([
@@ -58,7 +58,7 @@ export interface KeyResult {
 
 /** The key to serve with; `given` is empty when none is set. Throws an `Error` with advice when the server must not start. */
 export async function settleKey(
-  hermes: Hermes,
+  hermes: HermesBase,
   given: string,
   bind: { host: string; loopback: boolean },
 ): Promise<KeyResult> {
@@ -77,7 +77,7 @@ export async function settleKey(
   return { key: await makeKey(hermes), made: true };
 }
 
-async function makeKey(hermes: Hermes): Promise<string> {
+async function makeKey(hermes: HermesBase): Promise<string> {
   const bytes = (hermes.platform.ids.hex(64).match(/../g) ?? []).map((pair) => parseInt(pair, 16));
   const key = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll(
     "=",

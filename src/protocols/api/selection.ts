@@ -27,8 +27,14 @@ export interface Selection {
  * Throws before anything was made: 400 for a provider that is unknown or contradicts its alias, 502 without
  * credentials, 503 when nothing is configured.
  */
-export function selectModel(hermes: Hermes, fields: ModelFields, virtualModel: string): Selection {
-  const named = choose(hermes, fields, virtualModel);
+export function selectModel(
+  hermes: Hermes,
+  fields: ModelFields,
+  virtualModel: string,
+  /** The name counts also where the setting says otherwise (runs, session chat). */
+  always = false,
+): Selection {
+  const named = choose(hermes, fields, virtualModel, always);
   const resolved = resolve(hermes, named.choice, fields.provider !== "");
   return { ...named, isDemo: resolved.isDemo };
 }
@@ -46,7 +52,7 @@ interface Named {
 
 const DEFAULT: Named = { choice: undefined, source: "global" };
 
-function choose(hermes: Hermes, fields: ModelFields, virtualModel: string): Named {
+function choose(hermes: Hermes, fields: ModelFields, virtualModel: string, always: boolean): Named {
   const { provider } = fields;
   const model = fields.model === virtualModel ? "" : fields.model;
   const settings = hermes.settings().gateway.api_server;
@@ -55,7 +61,9 @@ function choose(hermes: Hermes, fields: ModelFields, virtualModel: string): Name
   if (provider !== "") {
     return { choice: model === "" ? { provider } : { provider, model }, source: "raw_request" };
   }
-  if (model === "" || settings.direct_model_requests === false) return DEFAULT;
+  if (model === "") return DEFAULT;
+  if (always) return { choice: findKnown(hermes, model) ?? { model }, source: "raw_request" };
+  if (settings.direct_model_requests === false) return DEFAULT;
   if (settings.direct_model_requests === true) return { choice: { model }, source: "raw_request" };
   const choice = findKnown(hermes, model);
   return choice ? { choice, source: "raw_request" } : DEFAULT;

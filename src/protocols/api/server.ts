@@ -4,7 +4,8 @@
  *
  *   settings ─► key guard ─► bind (5 tries) ─► ready line ─► … ─► signal ─► drain ─► cancel turns ─► close ─► 0
  */
-import type { Hermes } from "@/app/mod.ts";
+import process from "node:process";
+import type { HermesBase, HermesStart } from "@/app/mod.ts";
 import { within } from "@/lib/abort.ts";
 import { disableNagle } from "@/lib/nodelay.ts";
 import type { ApiApp } from "./app.ts";
@@ -12,17 +13,18 @@ import { type ApiConfig, readApiConfig, type ServeFlags } from "./config.ts";
 import { ApiError, errorResponse } from "./errors.ts";
 import { isLoopbackHost, settleKey } from "./key.ts";
 import { getHealth } from "./routes/health.ts";
-import { type ApiService, createService, type DiskProbe } from "./service.ts";
+import { createFront, type DiskProbe, type Front } from "./front.ts";
+import type { ApiService } from "./service.ts";
 import { throughGates } from "./through_gates.ts";
 
 const BIND_TRIES = 5;
 const BIND_PAUSE_MS = 200;
 /** How long live turns and open streams may take to end after a signal. */
 const DRAIN_MS = 2_000;
-const NODELAY_AFTER_MS = 50;
+const BOOT_AFTER_MS = 50;
 
 /** Serves until a signal; the result is the exit code. Says on stderr why it did not start. */
-export async function serveApi(hermes: Hermes, flags: ServeFlags = {}): Promise<number> {
+export async function serveApi(hermes: HermesStart, flags: ServeFlags = {}): Promise<number> {
   const { stderr } = hermes.platform;
   const stop = listenForStop();
   try {
@@ -52,7 +54,7 @@ const OPEN_WARNING =
   "sandbox: whoever has the key can run commands here.";
 
 /** What a route asks for and does not get. */
-function routeWarnings(hermes: Hermes): string[] {
+function routeWarnings(hermes: HermesBase): string[] {
   return Object.entries(hermes.settings().gateway.api_server.model_routes)
     .filter(([, route]) => route.api_key)
     .map(([alias]) =>
@@ -67,36 +69,90 @@ interface RunningServer {
   close(hurry: Promise<void>): Promise<void>;
 }
 
-async function start(hermes: Hermes, config: ApiConfig): Promise<RunningServer> {
-  const api = createService(hermes, { ...config, disk: probeDisk });
-  const server = await bind(config, createHandler(api), (error) => {
+async function start(hermes: HermesStart, config: ApiConfig): Promise<RunningServer> {
+  const front = createFront(hermes, { ...config, disk: probeDisk, isAlive });
+  const boot = lazily(() => bootApi(hermes, front));
+  const server = await bind(config, createHandler(front, boot), (error) => {
     hermes.log.error(`api: ${hermes.redact(String(error))}`);
-    return errorResponse(new ApiError(500, null, "Internal server error"), api.redact);
+    return errorResponse(new ApiError(500, null, "Internal server error"), front.redact);
   });
   const { port } = server.addr as Deno.NetAddr;
-  // After the ready line: nobody waits for it, and it reaches the connections made meanwhile.
-  const nodelay = setTimeout(() => disableNagle(port, hermes.log), NODELAY_AFTER_MS);
+  // After the ready line: nobody waits for it, and the first request then finds everything there.
+  const later = setTimeout(() => {
+    disableNagle(port, hermes.log);
+    boot.get().catch((error) => hermes.log.error(`api: ${hermes.redact(String(error))}`));
+  }, BOOT_AFTER_MS);
   return {
     url: `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`,
     close: async (hurry) => {
-      clearTimeout(nodelay);
-      api.admission.drain();
-      api.turns.cancelAll();
-      await within(Promise.race([api.admission.whenIdle(), hurry]), DRAIN_MS);
+      clearTimeout(later);
+      front.admission.drain();
+      const booted = boot.started ? await boot.get().catch(() => null) : null;
+      booted?.api.runs.interrupt();
+      booted?.api.turns.cancelAll();
+      await within(Promise.race([front.admission.whenIdle(), hurry]), DRAIN_MS);
+      await within(Promise.race([booted?.api.runs.settled() ?? Promise.resolve(), hurry]), DRAIN_MS);
       await within(Promise.race([server.shutdown(), hurry]), DRAIN_MS);
     },
   };
 }
 
-/** `/health` is answered at once; the router and all routes are loaded with the first other request. */
-function createHandler(api: ApiService): Handler {
-  let app: Promise<ApiApp> | null = null;
+interface Booted {
+  readonly api: ApiService;
+  readonly app: ApiApp;
+}
+
+/** The agent, the routes and the store; what a server before this one has left open is settled first (A1 step 4). */
+async function bootApi(start: HermesStart, front: Front): Promise<Booted> {
+  const [hermes, { createService }, { createApp }] = await Promise.all([
+    start.load(),
+    import("./service.ts"),
+    import("./app.ts"),
+  ]);
+  const api = createService(hermes, front.options, front);
+  await api.runs.recover();
+  warmModel(hermes);
+  return { api, app: createApp(api) };
+}
+
+function warmModel(hermes: HermesBase): void {
+  try {
+    hermes.models.warm(hermes.models.resolve());
+  } catch {
+    // Nothing is configured: the first request says so.
+  }
+}
+
+interface Lazy<T> {
+  readonly started: boolean;
+  get(): Promise<T>;
+}
+
+/** Made once, at the first call; a failure is tried again by the next one. */
+function lazily<T>(make: () => Promise<T>): Lazy<T> {
+  let made: Promise<T> | null = null;
+  return {
+    get started() {
+      return made !== null;
+    },
+    get: () => {
+      made ??= make().catch((error) => {
+        made = null;
+        throw error;
+      });
+      return made;
+    },
+  };
+}
+
+/** `/health` is answered at once; the rest of the program is loaded with the first other request. */
+function createHandler(front: Front, boot: Lazy<Booted>): Handler {
   return async (request, info) => {
     if (request.method === "GET" && new URL(request.url).pathname === "/health") {
-      return await throughGates(api, request, () => getHealth(api));
+      return await throughGates(front, request, () => getHealth(front));
     }
-    app ??= import("./app.ts").then(({ createApp }) => createApp(api));
-    return await (await app).fetch(request, { peer: info.remoteAddr.hostname });
+    const { app } = await boot.get();
+    return await app.fetch(request, { peer: info.remoteAddr.hostname });
   };
 }
 
@@ -145,7 +201,17 @@ const probeDisk: DiskProbe = async (path) => {
   return { usedPercent: Math.round((1 - bavail / blocks) * 1000) / 10, freeBytes: bavail * bsize };
 };
 
-function announceKey(hermes: Hermes, url: string, key: string): void {
+/** Signal 0 only asks. A process of somebody else counts as running. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as { code?: unknown }).code === "EPERM";
+  }
+}
+
+function announceKey(hermes: HermesBase, url: string, key: string): void {
   const { stderr } = hermes.platform;
   stderr(`No API key was set. Made one and stored it in ${hermes.config.envPath}; it is shown only now:`);
   stderr(`  ${key}`);

@@ -3,45 +3,52 @@
  * the server, handed to every handler; no route keeps state of its own.
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { RedactMode } from "@/core/mod.ts";
-import { Admission } from "./admission.ts";
 import { ChatSessions } from "./chat_sessions.ts";
-import type { ApiConfig } from "./config.ts";
+import { type ApiOptions, createFront, type Front } from "./front.ts";
 import { IdempotencyCache } from "./idempotency.ts";
 import { LiveTurns } from "./live_turns.ts";
+import { Runs } from "./runs.ts";
 import { SessionPool } from "./session_pool.ts";
+import { TurnPlaces } from "./turn_places.ts";
 
-/** Free space of the data home's disk; `null` when it cannot be told. */
-export type DiskProbe = (path: string) => Promise<{ usedPercent: number; freeBytes: number } | null>;
+export type { ApiOptions, DiskProbe } from "./front.ts";
 
-export interface ApiOptions extends ApiConfig {
-  readonly disk?: DiskProbe;
-  /** Idle time after which a stream gets a comment; 10 s. */
-  readonly keepaliveMs?: number;
-}
-
-export interface ApiService {
+export interface ApiService extends Front {
   readonly hermes: Hermes;
-  readonly options: ApiOptions;
-  readonly admission: Admission;
+  /** Names this server among those that have written to the same store. */
+  readonly instance: string;
   readonly turns: LiveTurns;
+  readonly pool: SessionPool;
   readonly chats: ChatSessions;
+  readonly places: TurnPlaces;
+  readonly runs: Runs;
   readonly idempotency: IdempotencyCache;
-  redact(text: string, mode?: RedactMode): string;
   /** Concurrent turns allowed now; 0 = no limit. */
   limit(): number;
 }
 
-export function createService(hermes: Hermes, options: ApiOptions): ApiService {
-  const sessions = new SessionPool(hermes);
+export function createService(
+  hermes: Hermes,
+  options: ApiOptions,
+  front: Front = createFront(hermes, options),
+): ApiService {
+  const pool = new SessionPool(hermes);
+  const turns = new LiveTurns();
+  const instance = hermes.platform.ids.hex(16);
   return {
+    ...front,
     hermes,
-    options,
-    admission: new Admission(),
-    turns: new LiveTurns(),
-    chats: new ChatSessions(hermes, sessions, options.key),
+    instance,
+    turns,
+    pool,
+    chats: new ChatSessions(hermes, pool, options.key),
+    places: new TurnPlaces(hermes, pool),
+    runs: new Runs(hermes, {
+      instance,
+      turns,
+      ...(options.isAlive === undefined ? {} : { isAlive: options.isAlive }),
+    }),
     idempotency: new IdempotencyCache(hermes.platform.clock),
-    redact: (text, mode) => hermes.redact(text, mode),
     limit: () => Math.max(0, hermes.settings().gateway.api_server.max_concurrent_runs),
   };
 }

@@ -13,7 +13,12 @@ export function readSessionHeaders(headers: Headers): SessionHeaders {
 }
 
 function readSessionId(headers: Headers): string | null {
-  const id = headers.get("X-Hermes-Session-Id")?.trim() ?? "";
+  return checkSessionId(headers.get("X-Hermes-Session-Id") ?? "");
+}
+
+/** Trimmed; `null` when empty. Throws 400 for what could be mistaken for a path. */
+export function checkSessionId(value: string): string | null {
+  const id = value.trim();
   if (id === "") return null;
   if (id.length > MAX_LENGTH) throw badRequest("Session ID too long");
   if (/[\r\n\0/\\]|\.\.|^[A-Za-z]:/.test(id)) throw badRequest("Invalid session ID");

@@ -4,7 +4,7 @@
  */
 import { isAbsolute, resolve } from "node:path";
 import type { Hermes } from "@/app/mod.ts";
-import { HermesError, type Message, type Session } from "@/core/mod.ts";
+import { HermesError, type Message, type ModelChoice, type Session } from "@/core/mod.ts";
 
 const SOURCE = "api_server";
 
@@ -12,6 +12,10 @@ export interface NewSession {
   readonly sessionKey: string | null;
   readonly history?: readonly Message[];
   readonly fingerprint?: string;
+  readonly title?: string;
+  readonly model?: ModelChoice;
+  /** Write the row at once. */
+  readonly storeNow?: boolean;
 }
 
 export class SessionPool {
@@ -44,7 +48,7 @@ export class SessionPool {
 
   /** `null` when the id is taken. */
   async create(id: string, options: NewSession): Promise<Session | null> {
-    const { sessionKey, history, fingerprint } = options;
+    const { sessionKey, history, fingerprint, title, model, storeNow } = options;
     try {
       return await this.#hermes.sessions.create({
         id,
@@ -55,6 +59,9 @@ export class SessionPool {
         ...(sessionKey === null ? {} : { sessionKey }),
         ...(history === undefined || history.length === 0 ? {} : { history }),
         ...(fingerprint === undefined ? {} : { fingerprint }),
+        ...(title === undefined ? {} : { title }),
+        ...(model === undefined ? {} : { model }),
+        ...(storeNow === undefined ? {} : { storeNow }),
       });
     } catch (error) {
       if (error instanceof HermesError && error.code === "session_exists") return null;

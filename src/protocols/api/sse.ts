@@ -37,6 +37,7 @@ export class SseStream {
   #room: PromiseWithResolvers<void> | null = null;
   #lastWrite: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #gone = Promise.withResolvers<void>();
 
   constructor(options: SseOptions) {
     this.#options = options;
@@ -51,6 +52,11 @@ export class SseStream {
 
   get closed(): boolean {
     return this.#closed;
+  }
+
+  /** Resolves when the stream has ended, from whichever side. */
+  get gone(): Promise<void> {
+    return this.#gone.promise;
   }
 
   /** Whole frames, blank line included. Returns a promise only when the peer is full. */
@@ -103,6 +109,7 @@ export class SseStream {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#open();
+    this.#gone.resolve();
   }
 
   #leave(): void {

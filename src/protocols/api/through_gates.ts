@@ -4,11 +4,11 @@
  */
 import { errorResponse, toApiError } from "./errors.ts";
 import { checkContentLength, checkHost, checkOrigin, finishHeaders } from "./gates.ts";
-import type { ApiService } from "./service.ts";
+import type { Front } from "./front.ts";
 
 /** The answer of `next`, or a refusal or preflight instead; never throws for a refusal. */
 export async function throughGates(
-  api: ApiService,
+  api: Front,
   request: Request,
   next: () => Response | Promise<Response>,
 ): Promise<Response> {

@@ -14,6 +14,14 @@ export function requestIdOf(ask: Ask): string {
   return ask.id.slice(0, 8);
 }
 
+/** The same question as a request of ours (tui-gateway.md E.2): no id of a client begins like this. */
+export function serverRequestIdOf(ask: Ask): string {
+  return `srq-${ask.id.slice(8, 20)}`;
+}
+
+/** The only question of a `clarify` request. */
+export const CLARIFY_QID = "q1";
+
 /** Both kinds of approval share one family: they are answered by the same method. */
 export function familyOf(payload: AskPayload): AskFamily {
   return payload.kind === "edit" ? "approval" : payload.kind;
@@ -60,6 +68,18 @@ export function renderAsk(hermes: Hermes, ask: Ask): Record<string, unknown> {
     default:
       return assertNever(payload);
   }
+}
+
+/** Parameters of the request that asks it; the session's id is the caller's to add. */
+export function renderAskRequest(hermes: Hermes, ask: Ask): Record<string, unknown> {
+  const { payload } = ask;
+  if (payload.kind !== "clarify") return renderAsk(hermes, ask);
+  const { question, choices } = payload;
+  return {
+    request_id: requestIdOf(ask),
+    questions: [{ qid: CLARIFY_QID, question, choices, multi_select: false }],
+    ...callFields(ask),
+  };
 }
 
 function consentFields(choices: readonly string[]): Record<string, unknown> {

@@ -3,7 +3,7 @@
  * other way round. Promises: an id comes back as the very characters it was sent with, no outgoing frame holds a
  * raw line break, and nothing here throws on foreign bytes. Knows no method and no session.
  *
- *   text ──parseFrame──► request {id, method, params} | invalid {id, code, message}
+ *   text ──parseFrame──► request {id, method, params} | response {id, result} | invalid {id, code, message}
  *   value ──encodeResult / encodeError / eventFrame──► one line ended by LF
  */
 
@@ -14,6 +14,15 @@ export type Incoming =
     readonly id: string;
     readonly method: string;
     readonly params: Readonly<Record<string, unknown>>;
+  }
+  /** An answer to a request of ours; whether there is one is not looked at here. */
+  | {
+    readonly type: "response";
+    /** Raw JSON text. */
+    readonly id: string;
+    readonly of: unknown;
+    /** Absent when it is an error. */
+    readonly result?: unknown;
   }
   | { readonly type: "invalid"; readonly id: string; readonly code: number; readonly message: string };
 
@@ -117,6 +126,15 @@ function notAnObject(value: unknown): Incoming {
 
 function checkEnvelope(frame: Record<string, unknown>, id: string): Incoming {
   const { method } = frame;
+  const isResponse = !("method" in frame) && "id" in frame && ("result" in frame || "error" in frame);
+  if (isResponse) {
+    return {
+      type: "response",
+      id,
+      of: frame["id"],
+      ...("error" in frame ? {} : { result: frame["result"] }),
+    };
+  }
   if (typeof method !== "string" || method === "") {
     return invalid(id, -32600, "invalid request: method must be a non-empty string");
   }
@@ -135,6 +153,11 @@ export function encodeResult(id: string, result: unknown): string {
 export function encodeError(id: string, code: number, message: string, data?: unknown): string {
   const error = data === undefined ? { code, message } : { code, message, data };
   return `{"jsonrpc":"2.0","id":${id},"error":${toJson(error)}}\n`;
+}
+
+/** A request of ours to a host (tui-gateway.md E.2). */
+export function encodeRequest(id: string, method: string, params: Record<string, unknown>): string {
+  return `${toJson({ jsonrpc: "2.0", id, method, params })}\n`;
 }
 
 const EVENT_HEAD = '{"jsonrpc":"2.0","method":"event","params":';

@@ -3,7 +3,7 @@
  * a session whose model cannot be used is described too, with the reason as a warning.
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { Session, Usage } from "@/core/mod.ts";
+import type { McpServerStatus, Session, Usage } from "@/core/mod.ts";
 import { promptTokens } from "@/core/mod.ts";
 import { gitBranch } from "./git_branch.ts";
 
@@ -49,9 +49,16 @@ function toolsByset(hermes: Hermes, session: Session): Record<string, string[]> 
   const offered = new Set(session.toolNames());
   const sets: Record<string, string[]> = {};
   for (const tool of hermes.tools) {
-    if (offered.has(tool.name)) (sets[tool.toolset] ??= []).push(tool.name);
+    if (offered.delete(tool.name)) (sets[tool.toolset] ??= []).push(tool.name);
   }
+  // What is left comes from MCP servers: `mcp__<server>__<tool>`.
+  for (const name of offered) (sets[name.split("__").slice(0, 2).join("__")] ??= []).push(name);
   return sets;
+}
+
+function renderServer(server: McpServerStatus): Record<string, unknown> {
+  const { name, transport, tools, connected, status, disabled } = server;
+  return { name, transport, tools, connected, status, ...(disabled ? { disabled } : {}) };
 }
 
 /** What `session.create` can say before anything was looked up. */
@@ -77,6 +84,7 @@ function modelName(hermes: Hermes, session: Session): string {
 export interface InfoFacts {
   readonly running: boolean;
   readonly yolo: boolean;
+  readonly personality: string;
 }
 
 export function renderInfo(hermes: Hermes, session: Session, facts: InfoFacts): Record<string, unknown> {
@@ -92,10 +100,10 @@ export function renderInfo(hermes: Hermes, session: Session, facts: InfoFacts): 
     yolo: facts.yolo || session.yolo || settings.approvals.mode === "off",
     tools: toolsByset(hermes, session),
     skills: {},
-    mcp_servers: [],
+    mcp_servers: session.mcpStatus().map(renderServer),
     cwd: session.cwd,
     branch: gitBranch(hermes.platform.files, session.cwd),
-    personality: settings.display.personality,
+    personality: facts.personality,
     title: session.title ?? "",
     profile_name: "default",
     running: facts.running,

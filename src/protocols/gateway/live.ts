@@ -1,5 +1,5 @@
 /**
- * One live session of this process: a core session under its short id, bound to at most one client. Owns what the
+ * One live session of this process: a core session under its short id, and who hears it. Owns what the
  * core does not have: the event numbers and their ring, the slot for prompts that wait (tui-gateway.md B.11), and
  * the order of things around a turn. The core runs turns; this decides when the next one is handed to it.
  *
@@ -9,6 +9,7 @@
 import type { Hermes } from "@/app/mod.ts";
 import type {
   Ask,
+  AskOutcome,
   AskPolicy,
   Content,
   CoreEvent,
@@ -18,10 +19,14 @@ import type {
   UserInput,
 } from "@/core/mod.ts";
 import { HermesError } from "@/core/mod.ts";
-import { familyOf, renderAsk, requestIdOf } from "./asks.ts";
+import { requestIdOf, serverRequestIdOf } from "./asks.ts";
+import type { Dialect, Dialects } from "./audience.ts";
+import { Audience } from "./audience.ts";
 import { eventHead, toJson } from "./frame.ts";
 import { renderInfo, renderUsage } from "./info.ts";
+import { personalityText } from "./personality.ts";
 import type { Client } from "./peer.ts";
+import { Questions } from "./questions.ts";
 import type { RenderTarget } from "./render.ts";
 import { renderCompletion, TurnRenderer } from "./render.ts";
 import type { RingBudget } from "./ring.ts";
@@ -38,6 +43,7 @@ export interface LiveOptions {
   readonly session: Session;
   readonly hermes: Hermes;
   readonly client: Client;
+  readonly dialects: Dialects;
   readonly budget: RingBudget;
   readonly closeOnDisconnect: boolean;
   /** Nothing is asked in this process. */
@@ -54,19 +60,26 @@ export class LiveSession implements RenderTarget {
   readonly session: Session;
   readonly createdAt: number;
   readonly ring: EventRing;
+  /** Empty while parked: its clients have gone. */
+  readonly audience: Audience;
+  readonly questions: Questions;
   readonly #options: LiveOptions;
   readonly #hermes: Hermes;
   readonly #renderer: TurnRenderer;
   readonly #unsubscribe: () => void;
   readonly #deltaHeads: Record<string, string>;
-  /** `null` while parked: its client has gone. */
-  #client: Client | null;
   #turn: TurnHandle | null = null;
   #slot: UserInput[] = [];
   #pendingTitle: string | null;
   #titling = 0;
   #progress: string | null = null;
+  #personality: string | null = null;
+  #closingHere = false;
   lastActive: number;
+  /** Paths of images that the next prompt takes along. */
+  images: string[] = [];
+  /** Detached agents that end with this session. */
+  readonly tasks = new Set<Session>();
   /** Closed at once when its connection goes, instead of parked. */
   closeOnDisconnect: boolean;
   cols = 80;
@@ -80,7 +93,15 @@ export class LiveSession implements RenderTarget {
     this.createdAt = this.#hermes.platform.clock.now() / 1000;
     this.lastActive = this.createdAt;
     this.ring = new EventRing(options.budget);
-    this.#client = options.client;
+    this.audience = new Audience(options.dialects);
+    this.audience.add(options.client);
+    this.questions = new Questions(this.#hermes, {
+      sid: this.sid,
+      audience: this.audience,
+      asks: () => this.session.asks(),
+      emitTo: (dialect, type, payload) => this.#emitTo(dialect, type, payload),
+      closing: () => this.#closingHere ? "session_closed" : this.session.closed ? "shutdown" : null,
+    });
     this.#pendingTitle = options.title ?? null;
     this.#deltaHeads = {
       "message.delta": eventHead("message.delta", this.sid),
@@ -92,40 +113,37 @@ export class LiveSession implements RenderTarget {
 
   // ── Binding ───────────────────────────────────────────────────────────────────────────────────────────────
 
-  get client(): Client | null {
-    return this.#client;
+  get attached(): boolean {
+    return this.audience.clients.length > 0;
   }
 
-  /** Later events go to this client; the former one gets no more. True when it changed. */
-  bind(client: Client | null): boolean {
-    const changed = this.#client !== client;
-    this.#client = client;
-    if (client) this.touch();
-    return changed;
+  /**
+   * Later events go to this client, too; in the default dialect it takes the place of the one before. True when it
+   * is new here.
+   */
+  bind(client: Client): boolean {
+    this.touch();
+    return this.audience.add(client);
   }
 
   touch(): void {
     this.lastActive = this.#hermes.platform.clock.now() / 1000;
   }
 
-  /** Open questions once more, under their ids (B.4). */
-  repeatAsks(): void {
-    for (const ask of this.session.asks()) {
-      this.emit(`${familyOf(ask.payload)}.request`, renderAsk(this.#hermes, ask));
-    }
-  }
-
-  /** Open questions as `open_requests` of E.3. */
-  openRequests(): Record<string, unknown>[] {
-    return this.session.asks().map((ask) => ({
-      id: requestIdOf(ask),
-      method: familyOf(ask.payload),
-      params: { session_id: this.sid, ...renderAsk(this.#hermes, ask) },
-    }));
-  }
-
   findAsk(requestId: string): Ask | undefined {
     return this.session.asks().find((ask) => requestIdOf(ask) === requestId);
+  }
+
+  findServerRequest(id: string): Ask | undefined {
+    return this.session.asks().find((ask) => serverRequestIdOf(ask) === id);
+  }
+
+  askOpened(ask: Ask): void {
+    this.questions.opened(ask);
+  }
+
+  askClosed(ask: Ask, outcome: AskOutcome): void {
+    this.questions.closed(ask, outcome);
   }
 
   // ── State ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -148,7 +166,8 @@ export class LiveSession implements RenderTarget {
 
   info(): Record<string, unknown> {
     const { yolo } = this.#options;
-    return renderInfo(this.#hermes, this.session, { running: this.#turn !== null, yolo });
+    const running = this.#turn !== null;
+    return renderInfo(this.#hermes, this.session, { running, yolo, personality: this.personality });
   }
 
   /** Session-wide tool-progress mode; `null` follows the configuration. */
@@ -156,12 +175,27 @@ export class LiveSession implements RenderTarget {
     this.#progress = mode;
   }
 
+  /** Name of the personality in use; empty when there is none. */
+  get personality(): string {
+    return this.#personality ?? this.#hermes.settings().display.personality;
+  }
+
+  /** For this session; `null` follows the configuration. */
+  setPersonality(name: string | null): void {
+    this.#personality = name;
+    this.emitInfo();
+  }
+
   // ── Turns ─────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** Runs it now; the caller has seen that the session is not busy. */
   start(input: UserInput): void {
     this.touch();
-    const turn = this.session.submit(input, { asks: ASKS });
+    const systemExtra = personalityText(this.#hermes, this.personality);
+    const turn = this.session.submit(input, {
+      asks: ASKS,
+      ...(systemExtra === null ? {} : { systemExtra }),
+    });
     this.#turn = turn;
     turn.done.then((result) => this.#afterTurn(turn, result)).catch((error) =>
       this.#options.onFault("turn", error)
@@ -213,7 +247,7 @@ export class LiveSession implements RenderTarget {
     this.#renderer.render(event);
     if (event.type === "turn.end") this.#onTurnEnd(event.result);
     if (event.type === "session.change" && event.what === "closed") this.#options.onClosed(this);
-    return this.#client?.room() ?? undefined;
+    return this.audience.room() ?? undefined;
   }
 
   #onTurnEnd(result: TurnResult): void {
@@ -248,6 +282,7 @@ export class LiveSession implements RenderTarget {
   /** Closes the core session; its last events still reach the client. */
   async close(reason: string): Promise<void> {
     this.#slot = [];
+    this.#closingHere = true;
     await this.session.close(reason);
     this.forget();
   }
@@ -256,6 +291,8 @@ export class LiveSession implements RenderTarget {
   forget(): void {
     this.#unsubscribe();
     this.#options.budget.remove(this.ring);
+    for (const task of this.tasks) task.close("parent_closed").catch((e) => this.#options.onFault("task", e));
+    this.tasks.clear();
   }
 
   // ── Frames ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -276,7 +313,18 @@ export class LiveSession implements RenderTarget {
   #push(open: string): void {
     const frame = `${open},"seq":${this.ring.latest + 1}}}\n`;
     this.ring.push(frame);
-    this.#client?.send(frame);
+    this.audience.send(frame);
+  }
+
+  /** Left out altogether where only connections of the other dialect listen. */
+  #emitTo(dialect: Dialect, type: string, payload: Record<string, unknown>): void {
+    const listeners = this.audience.speaking(dialect);
+    const parked = dialect === "events" && !this.attached;
+    if (listeners.length === 0 && !parked) return;
+    const open = `${eventHead(type, this.sid)},"payload":${toJson(payload)}`;
+    const frame = `${open},"seq":${this.ring.latest + 1}}}\n`;
+    this.ring.push(frame);
+    for (const client of listeners) client.send(frame);
   }
 
   // ── What the renderer asks ────────────────────────────────────────────────────────────────────────────────

@@ -39,6 +39,6 @@ export function renderLive(
     status: live.status,
     inflight: inflight && { user: inflight.user, assistant: inflight.assistant, streaming: true },
     ...(live.queuedText === null ? {} : { queued: { user: live.queuedText } }),
-    open_requests: live.openRequests(),
+    open_requests: live.questions.list(),
   };
 }

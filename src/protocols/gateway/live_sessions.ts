@@ -6,6 +6,7 @@ import type { Hermes } from "@/app/mod.ts";
 import type { Ask, Session } from "@/core/mod.ts";
 import type { AskFamily } from "./asks.ts";
 import { familyOf } from "./asks.ts";
+import { Dialects } from "./audience.ts";
 import { RpcError } from "./errors.ts";
 import { LiveSession } from "./live.ts";
 import type { Client } from "./peer.ts";
@@ -20,6 +21,7 @@ export interface AttachOptions {
 
 export class LiveSessions {
   readonly budget = new RingBudget();
+  readonly dialects = new Dialects();
   /** Called after a session was added; a transport with several clients makes room here. */
   onAttached: (live: LiveSession) => void = () => {};
   readonly #hermes: Hermes;
@@ -88,6 +90,7 @@ export class LiveSessions {
       session,
       hermes: this.#hermes,
       client: options.client,
+      dialects: this.dialects,
       budget: this.budget,
       closeOnDisconnect: options.closeOnDisconnect,
       yolo: this.#yolo,
@@ -124,6 +127,16 @@ export class LiveSessions {
     for (const live of this.#bySid.values()) {
       const ask = live.findAsk(requestId);
       if (ask && familyOf(ask.payload) === family) return { live, ask };
+    }
+    return undefined;
+  }
+
+  /** The open question with this id of a request of ours. */
+  findServerRequest(id: unknown): { live: LiveSession; ask: Ask } | undefined {
+    if (typeof id !== "string") return undefined;
+    for (const live of this.#bySid.values()) {
+      const ask = live.findServerRequest(id);
+      if (ask) return { live, ask };
     }
     return undefined;
   }

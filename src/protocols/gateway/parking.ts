@@ -24,13 +24,18 @@ export class Parking {
   /** The connection is gone; its turns go on. */
   disconnect(client: Client): void {
     for (const live of this.#gateway.live.all()) {
-      if (live.client === client) this.park(live);
+      if (live.audience.has(client)) this.leave(live, client);
     }
+  }
+
+  /** One listener less; the session is parked with the last one. */
+  leave(live: LiveSession, client: Client): void {
+    live.audience.remove(client);
+    if (!live.attached) this.park(live);
   }
 
   /** Nobody listens to this session any more. */
   park(live: LiveSession): void {
-    live.bind(null);
     if (live.closeOnDisconnect) this.#close(live, "ws_disconnect");
     else this.#reapLater(live);
   }
@@ -56,7 +61,7 @@ export class Parking {
     if (graceMs === 0) return;
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      if (live.client !== null || live.session.closed) return;
+      if (live.attached || live.session.closed) return;
       if (isReapable(live)) this.#close(live, "ws_orphan_reap");
       else this.#reapLater(live);
     }, graceMs);
@@ -83,5 +88,5 @@ export class Parking {
 }
 
 function isReapable(live: LiveSession): boolean {
-  return live.client === null && live.status === "idle" && !live.session.running;
+  return !live.attached && live.status === "idle" && !live.session.running;
 }

@@ -16,6 +16,8 @@ export interface Client {
   send(frame: string): void;
   /** `null` when there is room, else a promise for when there is. */
   room(): Promise<void> | null;
+  /** True when the connection has ended: nothing may be bound to it any more. */
+  readonly gone?: boolean;
 }
 
 /** A result with work that must come after its response (events of a turn that the response announces). */
@@ -33,8 +35,13 @@ export interface Method {
   run(params: Readonly<Record<string, unknown>>, client: Client, signal: AbortSignal): unknown;
 }
 
+/** An answer of a host to a request of ours. */
+export type Response = Incoming & { type: "response" };
+
 export interface MethodTable {
   get(name: string): Method | undefined;
+  /** Takes it, known or not; false where the connection has not agreed to be asked (tui-gateway.md E.1). */
+  takeResponse?(response: Response, client: Client): boolean;
 }
 
 export interface PeerOptions {
@@ -159,6 +166,11 @@ export class Peer {
     const frame = parseFrame(text);
     if (frame.type === "invalid") {
       this.#send(encodeError(frame.id, frame.code, frame.message));
+      return null;
+    }
+    if (frame.type === "response") {
+      if (table.takeResponse?.(frame, this.#options.client)) return null;
+      this.#send(encodeError(frame.id, -32600, "invalid request: method must be a non-empty string"));
       return null;
     }
     const method = table.get(frame.method);

@@ -4,9 +4,9 @@
  * go out by concatenation, once per delta.
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { CoreEvent, ToolCallView, TurnResult } from "@/core/mod.ts";
+import type { Ask, AskOutcome, CoreEvent, ToolCallView, TurnResult } from "@/core/mod.ts";
 import { assertNever } from "@/core/mod.ts";
-import { familyOf, renderAsk, requestIdOf, unifiedDiff } from "./asks.ts";
+import { unifiedDiff } from "./asks.ts";
 import type { WireUsage } from "./info.ts";
 
 /** Where frames of one session go; sequence numbers and routing are the target's business. */
@@ -15,6 +15,8 @@ export interface RenderTarget {
   /** Payload `{text}`. */
   emitText(type: "message.delta" | "reasoning.delta", text: string): void;
   emitInfo(): void;
+  askOpened(ask: Ask): void;
+  askClosed(ask: Ask, outcome: AskOutcome): void;
   usage(): WireUsage;
   /** `off`, `new`, `all` or `verbose`. */
   toolProgress(): string;
@@ -81,9 +83,9 @@ export class TurnRenderer {
       case "tool.end":
         return this.#toolEnd(event);
       case "ask.open":
-        return to.emit(`${familyOf(event.ask.payload)}.request`, renderAsk(this.#hermes, event.ask));
+        return to.askOpened(event.ask);
       case "ask.close":
-        return this.#askClose(event);
+        return to.askClosed(event.ask, event.outcome);
       case "status":
         return to.emit("status.update", { kind: STATUS_KINDS[event.kind], text: event.text });
       case "session.change":
@@ -165,12 +167,6 @@ export class TurnRenderer {
       ...(event.isError ? { error: errorText(result, event.result) } : {}),
       ...(mode === "verbose" ? { result_text: tail(event.result, 1000, 16) } : {}),
     });
-  }
-
-  #askClose(event: CoreEvent & { type: "ask.close" }): void {
-    const family = familyOf(event.ask.payload);
-    if (event.outcome.type !== "timeout" || family === "clarify") return;
-    this.#to.emit(`${family}.expire`, { request_id: requestIdOf(event.ask) });
   }
 
   #sessionChange(what: (CoreEvent & { type: "session.change" })["what"]): void {

@@ -77,8 +77,8 @@ export class EventRing {
   }
 
   /** Events after `seen`, oldest first; `truncated` when some of them are gone. */
-  since(seen: number): { events: unknown[]; truncated: boolean } {
-    const events: unknown[] = [];
+  since(seen: number): { events: Record<string, unknown>[]; truncated: boolean } {
+    const events: Record<string, unknown>[] = [];
     const from = Math.max(seen, 0) + 1;
     for (let seq = Math.max(from, this.#first); seq <= this.#latest; seq++) {
       events.push(JSON.parse(paramsOf(this.#slots[seq % MAX_EVENTS]!)));

@@ -89,7 +89,7 @@ class WsServer {
     this.#parking = new Parking(parts.gateway, parts.onFault);
     parts.gateway.live.onAttached = (live) => {
       // Its connection may have gone while it was being opened.
-      if (live.client instanceof SocketClient && live.client.gone) this.#parking.park(live);
+      if (!live.attached) this.#parking.park(live);
       this.#parking.trim();
     };
   }

@@ -8,7 +8,7 @@ import { eventually, makeRig, modelConfig, runProgram } from "../../support/prog
 const CAPABILITIES = {
   loadSession: true,
   promptCapabilities: { image: true, audio: false, embeddedContext: true },
-  mcpCapabilities: { http: false, sse: false },
+  mcpCapabilities: { http: true, sse: true },
   auth: {},
   sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {}, fork: {} },
   _meta: { hermes: { sessionProvenance: {} } },
@@ -22,6 +22,7 @@ for (const version of [1, 2, 0]) {
     assertEquals(result.protocolVersion, 1);
     assertEquals(result.agentInfo, { name: "hermes-agent", title: "Hermes Agent", version: config.version });
     assertEquals(result.agentCapabilities, CAPABILITIES);
+    assertEquals(result._meta, { steering: { supported: true } });
     assert(result.authMethods.length > 0);
     assertEquals(acp.frames[0]!.frame.id, 1);
     assertEquals((await acp.close()).code, 0);

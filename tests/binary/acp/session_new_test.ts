@@ -108,22 +108,6 @@ Deno.test("acp 12: missing or malformed mcpServers are -32602", async () => {
   });
 });
 
-Deno.test("acp 13: MCP servers are accepted and visibly reported as not started", async () => {
-  const mcpServers = [{ name: "files", command: "/bin/false", args: [], env: [] }];
-  await withAcp({ turns: ["hi"] }, async ({ acp, rig }) => {
-    const sessionId = await acp.newSession(rig.workspace, { mcpServers });
-    await acp.prompt(sessionId, "hello");
-    assertMatch(acp.text(sessionId), /^MCP server "files" was not started.*hi$/s);
-  });
-  await withAcp({ capabilities: { session: { notices: {} } } }, async ({ acp, rig }) => {
-    const sessionId = await acp.newSession(rig.workspace, { mcpServers });
-    const notice = await acp.update((u) => u.sessionUpdate === "notice");
-    assertEquals(notice.severity, "warning");
-    assertMatch(notice.title, /MCP server "files" was not started/);
-    assertEquals(acp.text(sessionId), "");
-  });
-});
-
 Deno.test("acp 39, FC-05: an unknown session is -32002 with its id, whatever asks for it", async () => {
   await withAcp({}, async ({ acp, rig }) => {
     const sessionId = "does-not-exist";

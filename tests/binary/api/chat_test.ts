@@ -91,14 +91,20 @@ Deno.test("api 18, 34: stream false as text is no stream; fields without effect 
   const response = await api.chat({
     ...HI,
     stream: "false",
-    tools: [tool],
+    tools: [tool, { type: "web_search" }],
+    tool_choice: "required",
+    functions: [{ name: "old" }],
     temperature: 0.1,
     n: 1,
     logprobs: false,
   });
-  assertEquals([response.status, response.headers.get("x-hermes-ignored")], [200, "tools"]);
+  assertEquals([response.status, response.headers.get("x-hermes-ignored")], [
+    200,
+    "tools, tool_choice, functions",
+  ]);
   assertEquals((await response.json()).choices[0].message.content, "hello");
-  assertEquals(JSON.stringify(model.calls()[0]!.body.tools).includes('"mine"'), false);
+  const offered = model.calls()[0]!.body.tools.map((entry: typeof tool) => entry.function.name);
+  assertEquals([offered.at(-1), offered.includes("old")], ["mine", false]);
 });
 
 Deno.test("FC-04.1, api 25: each kind of provider failure is 502 agent_incomplete; the next prompt works", async () => {

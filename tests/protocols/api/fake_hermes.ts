@@ -18,6 +18,7 @@ import {
   type TurnResult,
   type UserInput,
 } from "@/core/mod.ts";
+import { openStore } from "@/store/mod.ts";
 import { createDenoPlatform } from "@/platform/deno.ts";
 import { createApp } from "@/protocols/api/app.ts";
 import { type ApiOptions, createService } from "@/protocols/api/service.ts";
@@ -95,6 +96,9 @@ export function createFakeHermes(settings: Record<string, unknown> = {}): FakeHe
     resolve: (() => ({ isDemo: false, source: "config" })) as unknown as Hermes["models"]["resolve"],
     hermes: null as unknown as Hermes,
   };
+  let opened: ReturnType<typeof openStore> | null = null;
+  /** The real thing, in memory. */
+  const database = () => opened ??= openStore(":memory:", hermes);
   const log = (line: string) => void fake.logged.push(line);
   const create = (options: CreateOptions) => {
     const id = options.id!;
@@ -121,6 +125,8 @@ export function createFakeHermes(settings: Record<string, unknown> = {}): FakeHe
         Promise.resolve({ providers: [], model: "scripted", provider: "custom", query }),
       warm: () => {},
     },
+    skills: { list: () => Promise.resolve([]) },
+    tools: [],
     sessions: {
       get: (id: string) => sessions.get(id),
       live: () => [...sessions.values()],
@@ -140,6 +146,13 @@ export function createFakeHermes(settings: Record<string, unknown> = {}): FakeHe
       setMeta: (key: string, value: string) => Promise.resolve(void fake.meta.set(key, value)),
       getSession: () => null,
       tipOf: () => null,
+      listSessions: () => [],
+      get runs() {
+        return database().runs;
+      },
+      get responses() {
+        return database().responses;
+      },
     }),
     redact: (text: string) => text.replaceAll("sk-secret-0123456789", "***"),
   };
@@ -183,6 +196,10 @@ class FakeSession {
   subscribe(reader: (event: CoreEvent) => void | Promise<void>): () => void {
     this.#readers.add(reader);
     return () => void this.#readers.delete(reader);
+  }
+
+  tools(): readonly [] {
+    return [];
   }
 
   close(): Promise<void> {

@@ -165,7 +165,7 @@ Deno.test("api 11: unknown route 404, wrong method 405 with Allow, slashes do no
     assertEquals([path, response.status], [path, 200]);
     assertEquals((await response.json()).data[0].id, "hermes-agent");
   }
-  for (const path of ["/v1/responses", "/v1/runs"]) {
+  for (const path of ["/v1/embeddings", "/v1/runs/x/nothing"]) {
     assertEquals((await call(path, { body: {} })).status, 404);
   }
 });

@@ -2,6 +2,8 @@ import { assertEquals } from "../../support/assert.ts";
 import type { Hermes } from "../../../src/app/mod.ts";
 import type { CoreEvent, CoreEventBody, EventReader, Session, TurnResult } from "../../../src/core/mod.ts";
 import { NO_USAGE } from "../../../src/core/mod.ts";
+import { Dialects } from "../../../src/protocols/gateway/audience.ts";
+import type { Client } from "../../../src/protocols/gateway/peer.ts";
 import { LiveSession } from "../../../src/protocols/gateway/live.ts";
 import { RingBudget } from "../../../src/protocols/gateway/ring.ts";
 
@@ -54,6 +56,7 @@ class FakeSession {
   steer = () => this.acceptsSteer;
   asks = () => [];
   toolNames = () => [];
+  mcpStatus = () => [];
   usage = () => ({ usage: NO_USAGE, calls: 0, contextUsed: 0, contextMax: null });
 
   publish(body: CoreEventBody): void {
@@ -85,15 +88,17 @@ const hermes = {
   platform: { clock: { now: () => 0 }, files: { statSync: () => null, readTextSync: () => null } },
 } as unknown as Hermes;
 
-function open(): { session: FakeSession; live: LiveSession; types(): string[] } {
+function open(): { session: FakeSession; live: LiveSession; client: Client; types(): string[] } {
   const session = new FakeSession();
   // deno-lint-ignore no-explicit-any
   const frames: any[] = [];
+  const client: Client = { send: (frame) => void frames.push(JSON.parse(frame)), room: () => null };
   const live = new LiveSession({
     sid: "5f2c9a10",
     session: session as unknown as Session,
     hermes,
-    client: { send: (frame) => void frames.push(JSON.parse(frame)), room: () => null },
+    client,
+    dialects: new Dialects(),
     budget: new RingBudget(),
     closeOnDisconnect: false,
     yolo: false,
@@ -102,7 +107,7 @@ function open(): { session: FakeSession; live: LiveSession; types(): string[] } 
       throw new Error(where, { cause: error });
     },
   });
-  return { session, live, types: () => frames.map((frame) => frame.params.type) };
+  return { session, live, client, types: () => frames.map((frame) => frame.params.type) };
 }
 
 Deno.test("texts that wait are merged by a blank line and run after the turn", async () => {
@@ -169,8 +174,8 @@ Deno.test("a turn that was cancelled before it started has an end on the wire, t
 });
 
 Deno.test("events are numbered per session and kept while nobody listens", () => {
-  const { session, live, types } = open();
-  live.bind(null);
+  const { session, live, client, types } = open();
+  live.audience.remove(client);
   session.publish({ type: "turn.start", text: "x", userRowId: 1 });
   session.publish({ type: "text.delta", text: "a\u2028" });
   assertEquals(types(), []);

@@ -1,7 +1,9 @@
 import { assertEquals } from "../../support/assert.ts";
 import type { Hermes } from "../../../src/app/mod.ts";
-import type { Ask, CoreEvent, CoreEventBody, TurnResult } from "../../../src/core/mod.ts";
+import type { Ask, AskOutcome, CoreEvent, CoreEventBody, TurnResult } from "../../../src/core/mod.ts";
 import { NO_USAGE } from "../../../src/core/mod.ts";
+import { Audience, Dialects } from "../../../src/protocols/gateway/audience.ts";
+import { Questions } from "../../../src/protocols/gateway/questions.ts";
 import { renderCompletion, type RenderTarget, TurnRenderer } from "../../../src/protocols/gateway/render.ts";
 
 const SECRET = "sk-secret";
@@ -14,6 +16,13 @@ class Recorder implements RenderTarget {
   progress = "all";
   isTitling = false;
   readonly #renderer = new TurnRenderer(hermes, this);
+  readonly #questions = new Questions(hermes, {
+    sid: "s",
+    audience: new Audience(new Dialects()),
+    asks: () => [],
+    emitTo: (dialect, type, payload) => dialect === "events" && this.emit(type, payload),
+    closing: () => null,
+  });
 
   emit(type: string, payload?: Record<string, unknown>): void {
     this.sent.push(payload === undefined ? [type] : [type, payload]);
@@ -24,6 +33,8 @@ class Recorder implements RenderTarget {
   emitInfo(): void {
     this.sent.push(["session.info"]);
   }
+  askOpened = (ask: Ask) => this.#questions.opened(ask);
+  askClosed = (ask: Ask, outcome: AskOutcome) => this.#questions.closed(ask, outcome);
   usage = () => ({ input: 1, output: 2, total: 3, calls: 1 });
   toolProgress = () => this.progress;
   titling = () => this.isTitling;

@@ -33,18 +33,23 @@ function facts(call: ToolCallView, builtin: boolean) {
   };
 }
 
-function startContent(call: ToolCallView, waiting: boolean): ToolCallContent[] {
+function startContent(
+  call: ToolCallView,
+  waiting: boolean,
+  edits: readonly FileEdit[],
+): ToolCallContent[] {
+  if (edits.length > 0) return edits.map(diffContent);
   const { startText, kind } = call.description;
   if (waiting && kind === "edit") return [textContent("Waiting for approval: see the diff in the question.")];
   return startText ? [textContent(startText)] : [];
 }
 
-/** The announcement. `waiting`: a permission request for this call follows. */
+/** The announcement. `waiting`: a permission request for this call follows; `edits`: what was allowed unasked. */
 export function startUpdate(
   call: ToolCallView,
-  options: { waiting: boolean; builtin: boolean },
+  options: { waiting: boolean; builtin: boolean; edits?: readonly FileEdit[] },
 ): SessionUpdate {
-  const content = startContent(call, options.waiting);
+  const content = startContent(call, options.waiting, options.edits ?? []);
   return {
     sessionUpdate: "tool_call",
     ...facts(call, options.builtin),

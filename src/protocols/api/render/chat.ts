@@ -11,7 +11,7 @@ import {
   type TurnResult,
 } from "@/core/mod.ts";
 import { approvalPayload } from "./approval.ts";
-import { finishOf, usageOf } from "./finish.ts";
+import { clientCallsOf, finishOf, usageOf } from "./finish.ts";
 import { deltaFrames, sseJson } from "./sse_json.ts";
 
 export interface ChatStreamOptions {
@@ -124,7 +124,7 @@ export class ChatRenderer {
     const error = reason === "error"
       ? { message: hermes?.error ?? "", type: "server_error", code: "agent_error" }
       : null;
-    return (isUnsent ? this.#text(text) : "") +
+    return (isUnsent ? this.#text(text) : "") + this.#clientCalls(result) +
       `${this.#head}[{"index":0,"delta":{},"finish_reason":"${reason}"}]` +
       (includeUsage ? this.#noUsage : `,"usage":${usage}`) +
       (error ? `,"error":${sseJson(error)}` : "") +
@@ -133,6 +133,14 @@ export class ChatRenderer {
       "}\n\n" +
       (includeUsage ? `${this.#head}[],"usage":${usage}}\n\n` : "") +
       DONE;
+  }
+
+  /** All calls in one chunk: their arguments are whole by now. */
+  #clientCalls(result: TurnResult): string {
+    const calls = clientCallsOf(result);
+    if (calls.length === 0) return "";
+    const delta = sseJson({ tool_calls: calls.map((call, index) => ({ index, ...call })) });
+    return `${this.#head}[{"index":0,"delta":${delta},"finish_reason":null}]${this.#noUsage}}\n\n`;
   }
 
   #text(text: string): string {

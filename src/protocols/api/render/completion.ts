@@ -5,7 +5,7 @@
 import type { TurnResult } from "@/core/mod.ts";
 import { ApiError, headerText } from "../errors.ts";
 import type { StoredAnswer } from "../idempotency.ts";
-import { finishOf, type HermesBlock, usageOf } from "./finish.ts";
+import { clientCallsOf, finishOf, type HermesBlock, usageOf } from "./finish.ts";
 
 export interface CompletionOptions {
   readonly id: string;
@@ -25,11 +25,13 @@ export function renderCompletion(result: TurnResult, options: CompletionOptions)
   const { text, reason, hermes } = finishOf(result, redact);
   const headers = { ...options.headers, ...(hermes ? hermesHeaders(hermes, redact) : {}) };
   if (reason === "error" && text === "") throw incomplete(hermes, headers);
+  const calls = clientCallsOf(result);
   const showReasoning = options.showReasoning && result.reasoning !== "";
   const message = {
     role: "assistant",
-    content: text,
+    content: calls.length > 0 && text === "" ? null : text,
     refusal: null,
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
     ...(showReasoning ? { reasoning_content: result.reasoning } : {}),
   };
   const body = {

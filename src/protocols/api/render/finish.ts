@@ -7,7 +7,7 @@ import { assertNever, promptTokens, type TurnResult, type Usage } from "@/core/m
 export interface Finish {
   /** The assistant's words; empty when there are none. */
   readonly text: string;
-  readonly reason: "stop" | "length" | "content_filter" | "error";
+  readonly reason: "stop" | "tool_calls" | "length" | "content_filter" | "error";
   /** `null` for a completed turn. */
   readonly hermes: HermesBlock | null;
 }
@@ -30,7 +30,7 @@ export function finishOf(result: TurnResult, redact: (text: string) => string): 
   ): HermesBlock => ({ completed: false, ...flags, error: redact(errorText(result)), error_code });
   switch (result.outcome) {
     case "completed":
-      return { text, reason: "stop", hermes: null };
+      return { text, reason: result.clientCalls ? "tool_calls" : "stop", hermes: null };
     case "max_tokens":
       return { text, reason: cut, hermes: block("output_truncated", { partial: true, failed: false }) };
     case "max_turns":
@@ -66,6 +66,15 @@ function errorText(result: TurnResult): string {
     default:
       return result.exitReason || "The turn did not complete";
   }
+}
+
+/** Calls of the caller's tools in the words of the wire; empty when the turn asked for none. */
+export function clientCallsOf(result: TurnResult): Record<string, unknown>[] {
+  return (result.clientCalls ?? []).map(({ id, name, arguments: args }) => ({
+    id,
+    type: "function",
+    function: { name, arguments: args },
+  }));
 }
 
 export function usageOf(usage: Usage): Record<string, unknown> {

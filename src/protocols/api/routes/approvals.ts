@@ -5,6 +5,7 @@
 import type { ApprovalChoice, Ask, AskAnswer } from "@/core/mod.ts";
 import { type JsonObject, readBool, readJsonObject } from "../body.ts";
 import { ApiError, badRequest } from "../errors.ts";
+import { runNotFound } from "../runs.ts";
 import type { ApiService } from "../service.ts";
 
 const CHOICES: ReadonlyMap<string, ApprovalChoice> = new Map([
@@ -20,9 +21,7 @@ const MAX_REQUEST_ID = 256;
 
 export async function postApproval(api: ApiService, request: Request, id: string): Promise<Response> {
   const turn = api.turns.get(id);
-  if (!turn && !api.turns.hasEnded(id)) {
-    throw new ApiError(404, "run_not_found", `Run not found: ${id.slice(0, 100)}`);
-  }
+  if (!turn && !api.turns.hasEnded(id) && !(await api.runs.stored(id))) throw runNotFound(id);
   const body = await readJsonObject(request);
   // Looked up again: the turn may have gone on while the body came in.
   const waiting = turn ? api.turns.pending(turn) : [];

@@ -5,7 +5,14 @@
  *   slot ─► body ─► fields ─► headers ─► model ─► session ─► submit ─┬─► stream: frames … [DONE]
  *                                                                    └─► plain: result ─► JSON (or a shared one)
  */
-import { type CoreEvent, NOBODY_TO_ASK, type Session, type TurnHandle, type TurnResult } from "@/core/mod.ts";
+import {
+  type CoreEvent,
+  NOBODY_TO_ASK,
+  type Session,
+  type TurnHandle,
+  type TurnResult,
+  type UserInput,
+} from "@/core/mod.ts";
 import type { Slot } from "../admission.ts";
 import { readJsonObject } from "../body.ts";
 import type { StoredAnswer } from "../idempotency.ts";
@@ -17,6 +24,7 @@ import type { ApiService } from "../service.ts";
 import { readSessionHeaders, type SessionHeaders } from "../session_headers.ts";
 import { sha256 } from "../sha256.ts";
 import { SSE_HEADERS, SseStream } from "../sse.ts";
+import { submitAndRead } from "../submit_and_read.ts";
 
 /** A checked request and what was given to it. */
 interface Chat {
@@ -74,13 +82,15 @@ async function startTurn(
     const selection = withSession(chat.selection, session);
     checkRunnable(session, selection);
     api.admission.refuseWhenDraining();
+    const input = inputOf(request, session);
     const submit = () =>
-      session.submit({ content: request.prompt }, {
+      session.submit(input, {
         asks: asks ? { approval: true, edit: true, clarify: false } : NOBODY_TO_ASK,
         scope: id,
         ...(request.system === "" ? {} : { systemExtra: request.system }),
         ...(selection.choice === undefined ? {} : { model: selection.choice }),
         ...(request.reasoningEffort === undefined ? {} : { reasoningEffort: request.reasoningEffort }),
+        ...(request.clientTools.length === 0 ? {} : { clientTools: request.clientTools }),
         ...(place.history === undefined ? {} : { history: place.history }),
       });
     const handle = reader ? submitAndRead(session, submit, reader) : submit();
@@ -96,23 +106,13 @@ async function startTurn(
   }
 }
 
-/** Subscribes for the events of exactly the submitted turn, those published during `submit` included. */
-function submitAndRead(
-  session: Session,
-  submit: () => TurnHandle,
-  reader: (event: CoreEvent) => void | Promise<void>,
-): TurnHandle {
-  let turnId: string | null = null;
-  const early: CoreEvent[] = [];
-  const unsubscribe = session.subscribe((event) => {
-    if (turnId === null) early.push(event);
-    else if (event.turnId === turnId) return reader(event);
-  });
-  const handle = submit();
-  turnId = handle.id;
-  for (const event of early) if (event.turnId === turnId) void reader(event);
-  void handle.done.then(unsubscribe);
-  return handle;
+/** Results that the session's own transcript has not asked for belong to nothing. */
+function inputOf(request: ChatRequest, session: Session): UserInput {
+  if (request.prompt !== null) return { content: request.prompt };
+  const asked = session.history().findLast((message) => message.role === "assistant")?.toolCalls ?? [];
+  const results = request.results.filter((result) => asked.some((call) => call.id === result.toolCallId));
+  // A history that came with the request is its own witness.
+  return { content: "", results: results.length > 0 ? results : request.results };
 }
 
 function answerHeaders(

@@ -3,6 +3,7 @@
  * says per part whether it works, in counts and error names only: no paths, values or messages.
  */
 import { HermesError } from "@/core/mod.ts";
+import type { Front } from "../front.ts";
 import type { ApiService } from "../service.ts";
 
 interface Check {
@@ -12,7 +13,7 @@ interface Check {
 
 const DISK_FULL_PERCENT = 90;
 
-export function getHealth(api: ApiService): Response {
+export function getHealth(api: Front): Response {
   return Response.json({ status: "ok", platform: "hermes-agent", version: api.hermes.version });
 }
 
@@ -32,7 +33,12 @@ export async function getDetailedHealth(api: ApiService): Promise<Response> {
       connected_platforms: 1,
       platforms,
     },
-    background_queues: { status: "ok", active_api_runs: 0, process_completions: 0, active_delegations: 0 },
+    background_queues: {
+      status: "ok",
+      active_api_runs: api.runs.live,
+      process_completions: 0,
+      active_delegations: 0,
+    },
   };
   const status = Object.values(checks).every((check) => check.status === "ok") ? "ok" : "degraded";
   return Response.json({

@@ -2,9 +2,10 @@
  * The body of `POST /v1/chat/completions` (api-server.md B1.1, B1.2): read loosely, as generic clients send all
  * sorts of fields, and split into what a turn needs. Fields without effect are named, never refused.
  */
-import type { Content, Message } from "@/core/mod.ts";
+import type { Content, Message, ToolCall, ToolMessage, ToolSpec } from "@/core/mod.ts";
 import { isObject, type JsonObject, readBool, readId } from "../body.ts";
 import { badRequest } from "../errors.ts";
+import { readClientTools } from "./client_tools.ts";
 import { hasContent, readContent } from "./content.ts";
 import { type ModelFields, readModelFields } from "./model.ts";
 
@@ -13,7 +14,10 @@ export interface ChatRequest extends ModelFields {
   readonly system: string;
   /** User and assistant messages before the prompt. */
   readonly history: readonly Message[];
-  readonly prompt: Content;
+  /** `null` when the messages end with results of the caller's tools. */
+  readonly prompt: Content | null;
+  readonly results: readonly ToolMessage[];
+  readonly clientTools: readonly ToolSpec[];
   /** The first thing the user said in this conversation; the prompt itself when it is the first. */
   readonly opening: Content;
   readonly stream: boolean;
@@ -22,36 +26,47 @@ export interface ChatRequest extends ModelFields {
   readonly ignored: readonly string[];
 }
 
-const IGNORED_FIELDS = ["tools", "tool_choice", "functions"];
-
 export function readChatRequest(body: JsonObject): ChatRequest {
   const { system, conversation } = readMessages(body.messages);
-  const last = conversation.findLastIndex((message) => message.role === "user");
-  const prompt = conversation[last]?.content ?? "";
-  if (!hasContent(prompt)) throw badRequest("No user message found in messages");
+  const { history, prompt, results } = split(conversation);
+  if (prompt !== null && !hasContent(prompt)) throw badRequest("No user message found in messages");
   const first = conversation.find((message) => message.role === "user");
   const model = readModelFields(body);
   const options = isObject(body.stream_options) ? body.stream_options : {};
+  const tools = readClientTools(body);
   return {
     ...model,
     system,
-    history: conversation.slice(0, last),
+    history,
     prompt,
-    opening: first?.content ?? prompt,
+    results,
+    clientTools: tools.specs,
+    opening: (first?.content as Content | undefined) ?? prompt ?? "",
     stream: readBool(body.stream, false),
     includeUsage: readBool(options.include_usage, false),
-    ignored: [...IGNORED_FIELDS.filter((name) => isGiven(body[name])), ...model.ignoredOptions],
+    ignored: [...tools.ignored, ...model.ignoredOptions],
   };
 }
 
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
+/** The prompt is the last thing the user said, unless tools of the caller have answered since. */
+function split(
+  conversation: readonly Message[],
+): { history: Message[]; prompt: Content | null; results: ToolMessage[] } {
+  const last = conversation.findLastIndex((message) => message.role === "user");
+  const tail = conversation.findLastIndex((message) => message.role !== "tool");
+  if (tail > last && tail < conversation.length - 1) {
+    const results = conversation.slice(tail + 1) as ToolMessage[];
+    return { history: conversation.slice(0, tail + 1), prompt: null, results };
+  }
+  const prompt = conversation[last]?.content as Content | undefined;
+  return { history: conversation.slice(0, Math.max(0, last)), prompt: prompt ?? "", results: [] };
 }
 
 function readMessages(value: unknown): { system: string; conversation: Message[] } {
   if (!Array.isArray(value) || value.length === 0) throw badRequest("Missing or invalid 'messages' field");
   const system: string[] = [];
   const conversation: Message[] = [];
+  const answered = new Set(value.flatMap((message) => isObject(message) ? [message.tool_call_id] : []));
   for (const [index, message] of value.entries()) {
     if (!isObject(message)) throw badRequest("Each message must be an object", null, `messages[${index}]`);
     const param = `messages[${index}].content`;
@@ -64,14 +79,47 @@ function readMessages(value: unknown): { system: string; conversation: Message[]
         conversation.push({ role: "user", content: readContent(message.content, param) });
         break;
       case "assistant":
-        conversation.push({ role: "assistant", content: textOnly(readContent(message.content, param)) });
+        conversation.push(readAssistant(message, param, answered));
         break;
+      case "tool": {
+        const result = readResult(message, param, conversation);
+        if (result) conversation.push(result);
+        break;
+      }
       default:
-        // Tool and function results belong to tools that ran elsewhere.
         break;
     }
   }
   return { system: system.filter((text) => text !== "").join("\n"), conversation };
+}
+
+/** Calls that no result answers are left out: providers refuse them. */
+function readAssistant(message: JsonObject, param: string, answered: ReadonlySet<unknown>): Message {
+  const content = textOnly(readContent(message.content, param));
+  const toolCalls = (Array.isArray(message.tool_calls) ? message.tool_calls : []).flatMap(readCall)
+    .filter((call) => answered.has(call.id));
+  if (toolCalls.length === 0) return { role: "assistant", content };
+  return { role: "assistant", content: content === "" ? null : content, toolCalls };
+}
+
+function readCall(call: unknown): ToolCall[] {
+  if (!isObject(call) || typeof call.id !== "string" || !isObject(call.function)) return [];
+  const { name, arguments: args } = call.function;
+  if (typeof name !== "string") return [];
+  return [{ id: call.id, name, arguments: typeof args === "string" ? args : JSON.stringify(args ?? {}) }];
+}
+
+/** `null` for a result of a call that is not in the conversation. */
+function readResult(message: JsonObject, param: string, before: readonly Message[]): ToolMessage | null {
+  const call = before.findLast((earlier) => earlier.role === "assistant")
+    ?.toolCalls?.find((call) => call.id === message.tool_call_id);
+  if (!call) return null;
+  return {
+    role: "tool",
+    toolCallId: call.id,
+    toolName: call.name,
+    content: readContent(message.content, param),
+  };
 }
 
 function textOnly(content: Content): string {

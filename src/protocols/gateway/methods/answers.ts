@@ -8,14 +8,14 @@ import type { AskFamily } from "../asks.ts";
 import { familyOf, requestIdOf } from "../asks.ts";
 import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";
-import type { Method } from "../peer.ts";
 import type { Gateway } from "../server.ts";
+import type { DefinedMethod } from "./define.ts";
 import { anything, isTruthy, method, optional } from "./define.ts";
 
 const CHOICES: readonly ApprovalChoice[] = ["once", "session", "always", "deny"];
 const text = optional(z.string());
 
-export function answerMethods(gateway: Gateway): Method[] {
+export function answerMethods(gateway: Gateway): DefinedMethod[] {
   return [
     method({
       name: "clarify.respond",

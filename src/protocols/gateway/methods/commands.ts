@@ -1,22 +1,28 @@
 /** Slash commands on this wire (tui-gateway.md B.15, D): the registry is the program's, the directives are ours. */
 import * as z from "zod/mini";
-import type { CommandInfo, CommandResult } from "@/core/mod.ts";
+import type { CommandResult, OpenedSession } from "@/core/mod.ts";
 import { HermesError } from "@/core/mod.ts";
+import { toRpcError } from "../domain_errors.ts";
 import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";
-import type { Method } from "../peer.ts";
 import type { Gateway } from "../server.ts";
+import { completeSlash, renderCatalog } from "./command_catalog.ts";
+import { createCommandHost } from "./command_host.ts";
+import type { Call, DefinedMethod } from "./define.ts";
 import { anything, method, NO_PARAMS, optional } from "./define.ts";
+import { findQuickCommand, runQuickCommand } from "./quick_commands.ts";
 import { switchModel } from "./model_switch.ts";
 
 const text = optional(z.string());
 
 /** These wait for a model or the network and must not hold up what was sent after them. */
-const SLOW = new Set(["model", "compress"]);
+const SLOW = new Set(["model", "compress", "reload-mcp", "stop"]);
 /** Refused with a warning, not with an error, when `slash.exec` meets a running turn. */
 const MIRRORED = new Set(["model", "compress", "personality", "prompt"]);
+/** Numbers for "the work itself failed" that differ from the method's own. */
+const OWN_CODES: Readonly<Record<string, number>> = { compress: 5009, undo: 5008, retry: 5008 };
 
-export function commandMethods(gateway: Gateway): Method[] {
+export function commandMethods(gateway: Gateway): DefinedMethod[] {
   const { commands } = gateway.hermes;
   return [
     method({
@@ -24,7 +30,14 @@ export function commandMethods(gateway: Gateway): Method[] {
       kind: "inline",
       params: NO_PARAMS,
       failCode: 5020,
-      handle: () => renderCatalog(commands.list("gateway")),
+      handle: () => renderCatalog(gateway.hermes),
+    }),
+    method({
+      name: "complete.slash",
+      kind: "worker",
+      params: z.object({ text }),
+      failCode: 5020,
+      handle: (params) => completeSlash(gateway.hermes, params.text ?? ""),
     }),
     method({
       name: "command.resolve",
@@ -39,14 +52,12 @@ export function commandMethods(gateway: Gateway): Method[] {
     }),
     method({
       name: "command.dispatch",
-      kind: (params) => SLOW.has(requestedName(gateway, params)) ? "worker" : "inline",
+      kind: (params) => isSlow(gateway, params) ? "worker" : "inline",
       params: z.object({ session_id: anything, command: text, name: text, arg: text }),
       failCode: 5030,
-      handle: (params, { signal }) => {
+      handle: (params, call) => {
         const asked = splitCommand(params.command, params.name, params.arg);
-        const command = commands.find(asked.name, "gateway");
-        if (!command) throw new RpcError(4018, `not a dispatchable command: ${asked.name || "(none)"}`);
-        return dispatch(gateway, gateway.live.require(params.session_id), command, asked.args, signal);
+        return dispatch(gateway, params.session_id, asked, call);
       },
     }),
     method({
@@ -54,75 +65,62 @@ export function commandMethods(gateway: Gateway): Method[] {
       kind: "worker",
       params: z.object({ session_id: anything, command: text }),
       failCode: 5030,
-      handle: (params, { signal }) => execSlash(gateway, params.session_id, params.command ?? "", signal),
+      handle: (params, call) => execSlash(gateway, params.session_id, params.command ?? "", call),
     }),
   ];
 }
 
-// ── Catalogue ───────────────────────────────────────────────────────────────────────────────────────────────
-
-function renderCatalog(list: readonly CommandInfo[]): Record<string, unknown> {
-  const categories = new Map<string, [string, string][]>();
-  const sub: Record<string, string[]> = {};
-  const canon: Record<string, string> = {};
-  for (const command of list) {
-    const pairs = categories.get(command.category) ?? [];
-    categories.set(command.category, [...pairs, describe(command)]);
-    for (const alias of command.aliases) canon[`/${alias.toLowerCase()}`] = `/${command.name}`;
-    const words = subcommands(command.argsHint);
-    if (words.length > 0) sub[`/${command.name}`] = words;
-  }
-  return {
-    pairs: list.map(describe),
-    sub,
-    canon,
-    categories: [...categories].map(([name, pairs]) => ({ name, pairs })),
-    skill_count: 0,
-    warning: "",
-  };
-}
-
-function describe(command: CommandInfo): [string, string] {
-  const usage = command.argsHint === "" ? "" : ` (usage: /${command.name} ${command.argsHint})`;
-  return [`/${command.name}`, command.description + usage];
-}
-
-/** The words of `[a|b|c]`. */
-function subcommands(argsHint: string): string[] {
-  const inner = /^\[([\w-]+(?:\|[\w-]+)+)\]$/.exec(argsHint)?.[1];
-  return inner ? inner.split("|") : [];
-}
-
 // ── Running ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+interface Asked {
+  readonly name: string;
+  readonly args: string;
+}
 
 function splitCommand(
   command: string | undefined,
   name: string | undefined,
   arg: string | undefined,
-): { name: string; args: string } {
-  if (command === undefined) return { name: (name ?? "").trim(), args: (arg ?? "").trim() };
+): Asked {
+  if (command === undefined) {
+    return { name: (name ?? "").trim().replace(/^\//, ""), args: (arg ?? "").trim() };
+  }
   const line = command.trim().replace(/^\//, "");
   const end = line.search(/\s/);
   return end === -1 ? { name: line, args: "" } : { name: line.slice(0, end), args: line.slice(end).trim() };
 }
 
-function requestedName(gateway: Gateway, params: Readonly<Record<string, unknown>>): string {
+function isSlow(gateway: Gateway, params: Readonly<Record<string, unknown>>): boolean {
   const asText = (value: unknown) => typeof value === "string" ? value : undefined;
-  const asked = splitCommand(asText(params["command"]), asText(params["name"]), undefined);
-  return gateway.hermes.commands.find(asked.name, "gateway")?.name ?? "";
+  const { name } = splitCommand(asText(params["command"]), asText(params["name"]), undefined);
+  const quick = findQuickCommand(gateway.hermes, name);
+  return quick ? quick.type === "exec" : SLOW.has(gateway.hermes.commands.find(name, "gateway")?.name ?? "");
 }
 
+/** The stages of D.1: the user's own commands first, then the registry. */
 async function dispatch(
   gateway: Gateway,
-  live: LiveSession,
-  command: CommandInfo,
-  args: string,
-  signal: AbortSignal,
+  sid: unknown,
+  asked: Asked,
+  { client, signal }: Call,
 ): Promise<Record<string, unknown>> {
+  const { hermes } = gateway;
+  const quick = findQuickCommand(hermes, asked.name);
+  if (quick) return await runQuickCommand(gateway, quick, asked.args, gateway.live.maybe(sid), signal);
+  const command = hermes.commands.find(asked.name, "gateway");
+  if (!command) throw new RpcError(4018, `not a dispatchable command: ${asked.name || "(none)"}`);
+  const live = gateway.live.require(sid);
   if (command.needsIdle && live.busy) throw new RpcError(4009, `session busy: /${command.name} has to wait`);
-  if (command.name === "model" && args !== "") return await dispatchModel(gateway, live, args, signal);
-  const context = { session: live.session, surface: "gateway", signal } as const;
-  return renderDirective(await gateway.hermes.commands.run(command.name, args, context));
+  if (command.name === "model" && asked.args !== "") {
+    return await dispatchModel(gateway, live, asked.args, signal);
+  }
+  const host = createCommandHost({ gateway, live, client, signal });
+  const context = { session: live.session, surface: "gateway", signal, host } as const;
+  try {
+    return renderDirective(await hermes.commands.run(command.name, asked.args, context));
+  } catch (error) {
+    throw toRpcError(error, OWN_CODES[command.name] ?? 5030);
+  }
 }
 
 async function dispatchModel(
@@ -144,7 +142,7 @@ async function dispatchModel(
 }
 
 function renderDirective(result: CommandResult): Record<string, unknown> {
-  if (result.type === "text") return { type: "exec", output: result.text };
+  if (result.type === "text") return { type: "exec", output: result.text, ...openedFields(result.opened) };
   return {
     type: result.type,
     message: result.message,
@@ -152,25 +150,29 @@ function renderDirective(result: CommandResult): Record<string, unknown> {
   };
 }
 
+/** Where a command has opened a session, the host may switch to it. */
+function openedFields(opened: OpenedSession | undefined): Record<string, unknown> {
+  return opened ? { session_id: opened.sessionId, stored_session_id: opened.storedId } : {};
+}
+
 /** Text is printed as `{output}`; what the host has to do something about stays a directive. */
 async function execSlash(
   gateway: Gateway,
   sid: unknown,
   line: string,
-  signal: AbortSignal,
+  call: Call,
 ): Promise<Record<string, unknown>> {
-  const live = gateway.live.require(sid);
+  gateway.live.require(sid);
   const asked = splitCommand(line, undefined, undefined);
   if (asked.name === "") throw new RpcError(4004, "command is required");
-  const command = gateway.hermes.commands.find(asked.name, "gateway");
-  if (!command) throw new RpcError(4018, `not a slash command here: /${asked.name}`);
   try {
-    const directive = await dispatch(gateway, live, command, asked.args, signal);
+    const directive = await dispatch(gateway, sid, asked, call);
     if (directive["type"] !== "exec") return directive;
     const { type: _, ...shown } = directive;
     return shown;
   } catch (error) {
-    if (!MIRRORED.has(command.name) || !isBusy(error)) throw error;
+    const name = gateway.hermes.commands.find(asked.name, "gateway")?.name ?? "";
+    if (!MIRRORED.has(name) || !isBusy(error)) throw error;
     return { output: "", warning: error.message };
   }
 }

@@ -4,8 +4,8 @@ import type { Hermes } from "@/app/mod.ts";
 import { RpcError } from "../errors.ts";
 import { gitBranch } from "../git_branch.ts";
 import type { LiveSession } from "../live.ts";
-import type { Method } from "../peer.ts";
 import type { Gateway } from "../server.ts";
+import type { DefinedMethod } from "./define.ts";
 import { anything, method, optional } from "./define.ts";
 
 const getParams = z.object({ key: optional(z.string()), session_id: anything, cwd: optional(z.string()) });
@@ -37,7 +37,9 @@ const READERS: Readonly<Record<string, Read>> = {
     return { cwd: path, branch: gitBranch(hermes.platform.files, path) };
   },
   prompt: () => ({ prompt: "" }),
-  personality: (hermes) => ({ value: hermes.settings().display.personality || "none" }),
+  personality: (hermes, live) => ({
+    value: (live ? live.personality : hermes.settings().display.personality) || "none",
+  }),
   reasoning: (hermes, live) => ({
     value: (live?.session.reasoningEffort ?? hermes.settings().agent.reasoning_effort) || "medium",
     display: hermes.settings().display.show_reasoning ? "show" : "hide",
@@ -54,7 +56,7 @@ const READERS: Readonly<Record<string, Read>> = {
   cwd: (hermes, live) => ({ value: live?.session.cwd ?? hermes.platform.cwd() }),
 };
 
-export function configGetMethods(gateway: Gateway): Method[] {
+export function configGetMethods(gateway: Gateway): DefinedMethod[] {
   const { hermes, live } = gateway;
   return [
     method({

@@ -6,8 +6,9 @@ import * as z from "zod/mini";
 import { RpcError } from "../errors.ts";
 import { gitBranch } from "../git_branch.ts";
 import type { LiveSession } from "../live.ts";
-import type { Method } from "../peer.ts";
+import { personalityNames } from "../personality.ts";
 import type { Gateway } from "../server.ts";
+import type { DefinedMethod } from "./define.ts";
 import { anything, method, optional } from "./define.ts";
 import { switchModel } from "./model_switch.ts";
 import { EFFORTS, usableCwd } from "./session_create.ts";
@@ -19,7 +20,7 @@ const setParams = z.object({
   scope: optional(z.string()),
 });
 
-interface SetCall {
+export interface SetCall {
   readonly gateway: Gateway;
   readonly live: LiveSession | undefined;
   /** The value as text, trimmed. */
@@ -39,6 +40,7 @@ const WRITERS: Readonly<Record<string, Write>> = {
   yolo: setYolo,
   cwd: setCwd,
   fast: setFast,
+  personality: setPersonality,
 };
 
 const SAME_KEY: Readonly<Record<string, string>> = {
@@ -47,7 +49,7 @@ const SAME_KEY: Readonly<Record<string, string>> = {
   workdir: "cwd",
 };
 
-export function configSetMethods(gateway: Gateway): Method[] {
+export function configSetMethods(gateway: Gateway): DefinedMethod[] {
   return [
     method({
       name: "config.set",
@@ -64,10 +66,18 @@ export function configSetMethods(gateway: Gateway): Method[] {
           ? undefined
           : gateway.live.require(params.session_id);
         const value = String(params.value ?? "").trim();
-        return { key: asked, ...await WRITERS[key]!({ gateway, live, value, scope: params.scope, signal }) };
+        return {
+          key: asked,
+          ...await writeSetting({ gateway, live, value, scope: params.scope, signal }, key),
+        };
       },
     }),
   ];
+}
+
+/** The value in force under `value`, and what the key has to say beside it. `key` is one of the table. */
+export function writeSetting(call: SetCall, key: string): Promise<Record<string, unknown>> {
+  return WRITERS[key]!(call);
 }
 
 function badValue(key: string, value: string, allowed: readonly string[]): RpcError {
@@ -171,6 +181,26 @@ async function setCwd({ gateway, live, value }: SetCall): Promise<Record<string,
     cwd: path,
     branch: gitBranch(gateway.hermes.platform.files, path),
   };
+}
+
+const NO_PERSONALITY = ["none", "default", "neutral"];
+
+/** A session's own; without one, the configuration's. An empty value reads. */
+async function setPersonality({ gateway, live, value }: SetCall): Promise<Record<string, unknown>> {
+  const { config } = gateway.hermes;
+  const inForce = () => (live ? live.personality : config.settings().display.personality) || "none";
+  if (value === "") return { value: inForce(), history_reset: false };
+  const none = NO_PERSONALITY.includes(value.toLowerCase());
+  const names = personalityNames(gateway.hermes);
+  if (!none && !names.includes(value)) {
+    throw new RpcError(5001, `unknown personality "${value}"; known: ${["none", ...names].join(", ")}`);
+  }
+  if (live?.busy) {
+    throw new RpcError(4009, "session busy: the personality can be changed when the turn has ended");
+  }
+  if (!live) await config.write(["display", "personality"], none ? "" : value);
+  else live.setPersonality(none ? "" : value);
+  return { value: inForce(), history_reset: false, ...(live ? { info: live.info() } : {}) };
 }
 
 function setFast({ value }: SetCall): Promise<Record<string, unknown>> {

@@ -2,19 +2,20 @@
 import * as z from "zod/mini";
 import type { Session } from "@/core/mod.ts";
 import { promptTokens } from "@/core/mod.ts";
+import type { Dialect } from "../audience.ts";
 import { RpcError } from "../errors.ts";
 import type { WireUsage } from "../info.ts";
 import { renderUsage } from "../info.ts";
 import type { LiveSession } from "../live.ts";
 import { lineageOf } from "../live_payload.ts";
-import type { Method } from "../peer.ts";
 import { renderTranscript } from "../projection.ts";
 import type { Gateway } from "../server.ts";
+import type { DefinedMethod } from "./define.ts";
 import { anything, method, NO_PARAMS, optional } from "./define.ts";
 
 const onSession = z.object({ session_id: anything });
 
-export function conversationMethods(gateway: Gateway): Method[] {
+export function conversationMethods(gateway: Gateway): DefinedMethod[] {
   const { hermes, live: sessions } = gateway;
   return [
     method({
@@ -86,16 +87,18 @@ export function conversationMethods(gateway: Gateway): Method[] {
       name: "session.events.since",
       kind: "inline",
       params: z.object({ session_id: anything, last_seen: optional(z.int()) }),
-      handle: (params) => {
+      handle: (params, { client }) => {
         const live = sessions.require(params.session_id);
-        const { events, truncated } = live.ring.since(params.last_seen ?? 0);
+        const { events: kept, truncated } = live.ring.since(params.last_seen ?? 0);
+        const foreign = FOREIGN_EVENTS[sessions.dialects.of(client)];
+        const events = kept.filter((event) => !foreign.test(String(event["type"])));
         return {
           events,
           latest_seq: live.ring.latest,
           truncated,
           count: events.length,
           epoch: gateway.epoch,
-          open_requests: live.openRequests(),
+          open_requests: live.questions.list(),
         };
       },
     }),
@@ -107,6 +110,12 @@ export function conversationMethods(gateway: Gateway): Method[] {
     }),
   ];
 }
+
+/** Events about questions that a connection of this dialect is never sent. */
+const FOREIGN_EVENTS: Readonly<Record<Dialect, RegExp>> = {
+  events: /^request\.cancel$/,
+  requests: /^(approval|clarify|sudo|secret)\.(request|expire)$/,
+};
 
 function renderSessionUsage(session: Session): WireUsage {
   return session.usage().calls === 0 ? { calls: 0, input: 0, output: 0, total: 0 } : renderUsage(session);

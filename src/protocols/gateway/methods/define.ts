@@ -22,7 +22,12 @@ export interface Definition<S extends z.ZodMiniType> {
   handle(params: z.output<S>, call: Call): unknown;
 }
 
-export function method<S extends z.ZodMiniType>(definition: Definition<S>): Method {
+/** A method with the shape of its parameters, for the contract. */
+export interface DefinedMethod extends Method {
+  readonly params: z.ZodMiniType;
+}
+
+export function method<S extends z.ZodMiniType>(definition: Definition<S>): DefinedMethod {
   const { name, kind, params: schema, failCode } = definition;
   function fail(error: unknown): never {
     throw toRpcError(error, failCode);
@@ -35,7 +40,7 @@ export function method<S extends z.ZodMiniType>(definition: Definition<S>): Meth
       return fail(error);
     }
   }
-  return { name, kind, run };
+  return { name, kind, run, params: schema };
 }
 
 function parseParams<S extends z.ZodMiniType>(schema: S, params: unknown): z.output<S> {

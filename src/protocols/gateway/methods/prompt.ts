@@ -4,11 +4,16 @@ import type { Content, ContentPart, UserInput } from "@/core/mod.ts";
 import { textOf } from "@/core/mod.ts";
 import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";
-import type { Client, Method } from "../peer.ts";
+import type { Client } from "../peer.ts";
 import { Reply } from "../peer.ts";
 import type { Gateway } from "../server.ts";
-import { anything, isTruthy, method } from "./define.ts";
+import type { DefinedMethod } from "./define.ts";
+import { anything, isTruthy, method, optional } from "./define.ts";
+import { imagePart } from "../image_files.ts";
+import type { RewindTarget } from "./rewind.ts";
 import { checkRewind } from "./rewind.ts";
+import type { Survivors } from "./rewind_cut.ts";
+import { cutBefore } from "./rewind_cut.ts";
 
 const part = z.union([
   z.object({ type: z.literal("text"), text: z.string() }),
@@ -25,11 +30,12 @@ const submitParams = z.object({
   truncate_before_message_id: anything,
   confirm_truncate: anything,
   confirm_empty_truncate: anything,
+  rebind_survivor_row_ids: optional(z.array(z.int())),
 });
 
 type SubmitParams = z.output<typeof submitParams>;
 
-export function promptMethods(gateway: Gateway): Method[] {
+export function promptMethods(gateway: Gateway): DefinedMethod[] {
   return [
     method({
       name: "prompt.submit",
@@ -41,19 +47,67 @@ export function promptMethods(gateway: Gateway): Method[] {
   ];
 }
 
-function submitPrompt(gateway: Gateway, params: SubmitParams, client: Client): Reply {
+function submitPrompt(gateway: Gateway, params: SubmitParams, client: Client): Reply | Promise<Reply> {
   const live = gateway.live.require(params.session_id);
   const content = contentOf(params.text);
   const rewind = checkRewind(gateway.hermes, live, params);
-  if (isEmpty(content)) throw new RpcError(4012, "text is required");
-  if (rewind) throw new RpcError(-32000, "rewinding is not available in this build; nothing was changed");
-  const input: UserInput = params.display_kind === "hidden"
-    ? { content, displayKind: "hidden" }
-    : { content };
+  if (isEmpty(content) && live.images.length === 0) throw new RpcError(4012, "text is required");
+  const kind = params.display_kind === "hidden" ? { displayKind: "hidden" } : {};
+  const queued = !rewind && isTruthy(params.queued);
+  if (!rewind && live.images.length === 0) return accept(gateway, live, client, { content, ...kind }, queued);
+  return prepare(gateway, live, content, rewind, params.rebind_survivor_row_ids).then((prepared) => {
+    const { result, after } = accept(gateway, live, client, { ...prepared.input, ...kind }, queued);
+    return new Reply({ ...result as Record<string, unknown>, ...prepared.survivors }, after);
+  });
+}
+
+/** What has to be read or written before the turn: attached images are consumed by it. */
+async function prepare(
+  gateway: Gateway,
+  live: LiveSession,
+  content: Content,
+  rewind: RewindTarget | null,
+  rebind: readonly number[] | undefined,
+): Promise<{ input: UserInput; survivors: Survivors }> {
+  const input = await withImages(gateway, live, content);
+  const survivors = rewind ? await cutBefore(gateway.hermes, live, rewind, rebind) : {};
+  live.images = [];
+  return { input, survivors };
+}
+
+async function withImages(gateway: Gateway, live: LiveSession, content: Content): Promise<UserInput> {
+  if (live.images.length === 0) return { content };
+  const images = await Promise.all(live.images.map((path) => imagePart(gateway.hermes, path))).catch(
+    (error) => {
+      throw new RpcError(
+        5027,
+        `Cannot read an attached image: ${error instanceof Error ? error.message : error}`,
+      );
+    },
+  );
+  const said = typeof content === "string" ? content : textOf(content);
+  const parts: readonly ContentPart[] = typeof content === "string"
+    ? (said === "" ? [] : [{ type: "text", text: said }])
+    : content;
+  const labels = live.images.map((path) => `[image: ${path.replace(/^.*[/\\]/, "")}]`);
+  return {
+    content: [...parts, ...images],
+    displayText: [said, ...labels].filter((line) => line !== "").join("\n"),
+  };
+}
+
+function accept(
+  gateway: Gateway,
+  live: LiveSession,
+  client: Client,
+  input: UserInput,
+  queued: boolean,
+): Reply {
   const moved = live.bind(client);
-  const repeat = () => moved && live.repeatAsks();
+  const dialect = gateway.live.dialects.of(client);
+  const repeat = () => moved && live.questions.repeatTo(client, dialect);
   if (live.busy) {
-    const mode = isTruthy(params.queued) ? "queue" : gateway.hermes.settings().display.busy_input_mode;
+    const mode = queued ? "queue" : gateway.hermes.settings().display.busy_input_mode;
     return new Reply({ status: live.submitBusy(input, mode) }, repeat);
   }
   return new Reply({ status: "streaming" }, () => startTurn(live, input));

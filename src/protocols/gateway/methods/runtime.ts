@@ -2,10 +2,10 @@
 import * as z from "zod/mini";
 import { HermesError } from "@/core/mod.ts";
 import { RpcError } from "../errors.ts";
-import type { Method } from "../peer.ts";
 import type { Gateway } from "../server.ts";
+import type { DefinedMethod } from "./define.ts";
 import { anything, isTruthy, method, NO_PARAMS, optional } from "./define.ts";
-import { execShell } from "./shell.ts";
+import { runShell } from "./shell.ts";
 
 const optionsParams = z.object({
   session_id: anything,
@@ -14,7 +14,7 @@ const optionsParams = z.object({
   explicit_only: anything,
 });
 
-export function runtimeMethods(gateway: Gateway): Method[] {
+export function runtimeMethods(gateway: Gateway): DefinedMethod[] {
   const { hermes } = gateway;
   return [
     method({ name: "ping", kind: "inline", params: NO_PARAMS, handle: () => ({ pong: true }) }),
@@ -54,7 +54,7 @@ export function runtimeMethods(gateway: Gateway): Method[] {
       handle: (params, { signal }) => {
         const command = params.command?.trim() ?? "";
         if (command === "") throw new RpcError(4004, "command is required");
-        return execShell(gateway, command, gateway.live.maybe(params.session_id), signal);
+        return runShell(gateway, command, gateway.live.maybe(params.session_id), signal);
       },
     }),
   ];

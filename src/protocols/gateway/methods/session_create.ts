@@ -41,19 +41,9 @@ type CreateParams = z.output<typeof createParams>;
 
 /** `session.create`: a live session; nothing is stored before its first prompt or title. */
 export async function createSession(gateway: Gateway, params: CreateParams, client: Client): Promise<Reply> {
-  const { hermes, live: sessions } = gateway;
-  const cwd = params.cwd === undefined ? await fallbackCwd(gateway) : await usableCwd(gateway, params.cwd);
-  checkParent(gateway, params.parent_session_id);
-  const live = await sessions.withPlace(async () => {
-    const session = await hermes.sessions.create(createOptions(params, cwd));
-    return sessions.attach(session, {
-      client,
-      cols: params.cols ?? 80,
-      closeOnDisconnect: isTruthy(params.close_on_disconnect),
-      ...(params.title?.trim() ? { title: params.title } : {}),
-    });
-  });
-  const messages = renderTranscript(hermes, live.session.history(), cwd);
+  const { hermes } = gateway;
+  const live = await openNew(gateway, params, client);
+  const messages = renderTranscript(hermes, live.session.history(), live.session.cwd);
   const result = {
     session_id: live.sid,
     stored_session_id: live.session.headId,
@@ -64,6 +54,26 @@ export async function createSession(gateway: Gateway, params: CreateParams, clie
   return new Reply(result, () => announce(live));
 }
 
+/** A new live session for this client. Throws 4007, 4017, 4090. */
+export async function openNew(
+  gateway: Gateway,
+  params: Partial<CreateParams>,
+  client: Client,
+): Promise<LiveSession> {
+  const { hermes, live: sessions } = gateway;
+  const cwd = params.cwd === undefined ? await fallbackCwd(gateway) : await usableCwd(gateway, params.cwd);
+  checkParent(gateway, params.parent_session_id);
+  return await sessions.withPlace(async () => {
+    const session = await hermes.sessions.create(createOptions(params, cwd));
+    return sessions.attach(session, {
+      client,
+      cols: params.cols ?? 80,
+      closeOnDisconnect: isTruthy(params.close_on_disconnect),
+      ...(params.title?.trim() ? { title: params.title } : {}),
+    });
+  });
+}
+
 /** The first events of a session: what it can do, or why it cannot do anything yet. */
 export function announce(live: LiveSession): void {
   const { modelError } = live.session;
@@ -71,7 +81,7 @@ export function announce(live: LiveSession): void {
   else live.emitInfo();
 }
 
-function createOptions(params: CreateParams, cwd: string): CreateOptions {
+function createOptions(params: Partial<CreateParams>, cwd: string): CreateOptions {
   const { model, provider, reasoning_effort: effort } = params;
   const history = seedHistory(params.messages ?? []);
   return {

@@ -2,12 +2,14 @@
 import * as z from "zod/mini";
 import type { Content, Message, SessionSummary } from "@/core/mod.ts";
 import { HermesError, isUserTurn, textOf } from "@/core/mod.ts";
+import type { Dialects } from "../audience.ts";
 import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";
 import { renderLive } from "../live_payload.ts";
-import type { Client, Method } from "../peer.ts";
+import type { Client } from "../peer.ts";
 import { Reply } from "../peer.ts";
 import type { Gateway } from "../server.ts";
+import type { DefinedMethod } from "./define.ts";
 import { anything, isTruthy, method, NO_PARAMS, optional } from "./define.ts";
 import { announce, createParams, createSession } from "./session_create.ts";
 
@@ -22,7 +24,7 @@ const resumeParams = z.object({
   omit_messages: anything,
 });
 
-export function sessionMethods(gateway: Gateway): Method[] {
+export function sessionMethods(gateway: Gateway): DefinedMethod[] {
   return [
     method({
       name: "session.create",
@@ -161,15 +163,24 @@ function activateSession(
     cold: false,
     omitMessages: isTruthy(params.omit_messages),
   });
-  return rebind(live, client, payload, false);
+  return rebind(gateway.live.dialects, live, client, payload, false);
 }
 
-/** From here on the events go to this client; what was asked of the former one is asked again. */
-function rebind(live: LiveSession, client: Client, payload: Record<string, unknown>, cold: boolean): Reply {
+/**
+ * From here on the events go to this client; what was asked of the former one is asked again. In the request dialect
+ * the payload's `open_requests` does that.
+ */
+export function rebind(
+  dialects: Dialects,
+  live: LiveSession,
+  client: Client,
+  payload: Record<string, unknown>,
+  cold: boolean,
+): Reply {
   const moved = live.bind(client);
   return new Reply(payload, () => {
     if (cold) announce(live);
-    else if (moved) live.repeatAsks();
+    else if (moved && dialects.of(client) === "events") live.questions.repeatTo(client, "events");
   });
 }
 
@@ -178,29 +189,46 @@ async function resumeSession(
   params: z.output<typeof resumeParams>,
   client: Client,
 ): Promise<Reply> {
-  const { hermes, live: sessions } = gateway;
+  const { hermes } = gateway;
   const wanted = params.session_id;
   if (typeof wanted !== "string" || wanted === "") throw new RpcError(4006, "session_id is required");
-  const id = storedIdOf(gateway, wanted);
-  await sessions.whenClosed(id);
-  const known = sessions.findStored(id);
-  const live = known ?? await sessions.withPlace(async () => {
-    const session = await hermes.sessions.open(id, { surface: "tui", editPolicy: null });
-    return sessions.attach(session, {
-      client,
-      cols: params.cols ?? 80,
-      closeOnDisconnect: isTruthy(params.close_on_disconnect),
-    });
+  const close = params.close_on_disconnect;
+  const { live, cold } = await openStored(gateway, client, wanted, {
+    cols: params.cols ?? 80,
+    ...(close === undefined ? {} : { closeOnDisconnect: isTruthy(close) }),
   });
-  if (known && params.close_on_disconnect !== undefined) {
-    known.closeOnDisconnect = isTruthy(params.close_on_disconnect);
-  }
   const payload = renderLive(hermes, live, {
-    cold: !known,
+    cold,
     omitMessages: isTruthy(params.omit_messages),
     ownRows: isTruthy(params.lazy),
   });
-  return rebind(live, client, { ...payload, resumed: live.session.headId }, !known);
+  return rebind(gateway.live.dialects, live, client, { ...payload, resumed: live.session.headId }, cold);
+}
+
+/** The live session of a stored one, opened when it is not (`cold`). Throws 4007, 4090. */
+export async function openStored(
+  gateway: Gateway,
+  client: Client,
+  wanted: string,
+  options: { readonly cols: number; readonly closeOnDisconnect?: boolean },
+): Promise<{ live: LiveSession; cold: boolean }> {
+  const { hermes, live: sessions } = gateway;
+  const id = storedIdOf(gateway, wanted);
+  await sessions.whenClosed(id);
+  const known = sessions.findStored(id);
+  if (known) {
+    known.closeOnDisconnect = options.closeOnDisconnect ?? known.closeOnDisconnect;
+    return { live: known, cold: false };
+  }
+  const live = await sessions.withPlace(async () => {
+    const session = await hermes.sessions.open(id, { surface: "tui", editPolicy: null });
+    return sessions.attach(session, {
+      client,
+      cols: options.cols,
+      closeOnDisconnect: options.closeOnDisconnect ?? false,
+    });
+  });
+  return { live, cold: true };
 }
 
 /** By id, then by exact title; the live end of a compressed conversation. Throws 4007. */

@@ -2,7 +2,7 @@
  * `shell.exec` (tui-gateway.md B.17): the `!command` a user types. The guard judges it as it judges the model's
  * commands, but there is no question to ask: dangerous is refused. The whole process tree ends with the call.
  */
-import { isAbort } from "@/lib/abort.ts";
+import { runChild } from "../child_run.ts";
 import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";
 import type { Gateway } from "../server.ts";
@@ -10,60 +10,49 @@ import type { Gateway } from "../server.ts";
 const TIMEOUT_MS = 30_000;
 const MAX_STDOUT = 4000;
 const MAX_STDERR = 2000;
-/** Kept while it comes in; cut to what is shown only after redaction, so that no secret is cut in two. */
-const MAX_KEPT = 64 << 10;
 
-export async function execShell(
+export interface ShellResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number;
+}
+
+/** Throws 4005 for a dangerous command, 5002 after 30 s, 5003. */
+export async function runShell(
   gateway: Gateway,
   command: string,
   live: LiveSession | undefined,
   signal: AbortSignal,
-): Promise<Record<string, unknown>> {
+  options: { readonly hardBlockOnly?: boolean } = {},
+): Promise<ShellResult> {
   const { platform } = gateway.hermes;
   const cwd = live?.session.cwd ?? platform.cwd();
-  refuseDangerous(gateway, command, cwd);
-  const stdout = new Output();
-  const stderr = new Output();
+  refuseDangerous(gateway, command, cwd, options.hardBlockOnly ?? false);
   const [program, ...args] = platform.os === "windows" ? ["cmd", "/c", command] : ["/bin/sh", "-c", command];
-  const child = platform.spawn(program!, args, {
+  const done = await runChild(platform, {
+    program: program!,
+    args,
     cwd,
     env: gateway.hermes.childEnv(),
-    stdin: "null",
-    onStdout: (chunk) => stdout.add(chunk),
-    onStderr: (chunk) => stderr.add(chunk),
+    timeoutMs: TIMEOUT_MS,
+    signal,
+  }).catch((error) => {
+    throw new RpcError(5003, `The command could not be run: ${textOf(error)}`);
   });
-  const stop = new AbortController();
-  const onAbort = () => stop.abort();
-  signal.addEventListener("abort", onAbort, { once: true });
-  const tooLate = platform.clock.delay(TIMEOUT_MS, { signal: stop.signal }).then(
-    () => "timeout" as const,
-    (error) => {
-      if (isAbort(error)) return "stopped" as const;
-      throw error;
-    },
-  );
-  try {
-    const ended = await Promise.race([child.exited, tooLate]);
-    if (ended === "timeout") throw new RpcError(5002, "The command took longer than 30 s and was stopped");
-    if (ended === "stopped") throw new RpcError(5003, "The command was stopped");
-    const shown = (output: Output, limit: number) =>
-      gateway.hermes.redact(output.text(), "terminal").slice(-limit);
-    return { stdout: shown(stdout, MAX_STDOUT), stderr: shown(stderr, MAX_STDERR), code: ended.code ?? 128 };
-  } catch (error) {
-    if (error instanceof RpcError) throw error;
-    throw new RpcError(
-      5003,
-      `The command could not be run: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  } finally {
-    stop.abort();
-    signal.removeEventListener("abort", onAbort);
-    child.kill("SIGKILL");
+  if (done.stopped === "timeout") {
+    throw new RpcError(5002, "The command took longer than 30 s and was stopped");
   }
+  if (done.code === null) throw new RpcError(5003, "The command was stopped");
+  const shown = (text: string, limit: number) => gateway.hermes.redact(text, "terminal").slice(-limit);
+  return { stdout: shown(done.stdout, MAX_STDOUT), stderr: shown(done.stderr, MAX_STDERR), code: done.code };
 }
 
-/** Throws 4005 for what is blocked and for what would have to be asked about. */
-function refuseDangerous(gateway: Gateway, command: string, cwd: string): void {
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Throws 4005 for what is blocked and, unless the user has written it down, for what would have to be asked about. */
+function refuseDangerous(gateway: Gateway, command: string, cwd: string, hardBlockOnly: boolean): void {
   const verdict = gateway.hermes.guard.reviewCommand(command, {
     scope: "shell.exec",
     sessionId: "",
@@ -74,25 +63,11 @@ function refuseDangerous(gateway: Gateway, command: string, cwd: string): void {
     canAsk: true,
     settings: gateway.hermes.settings(),
   });
-  if (verdict.type === "allow") return;
+  if (verdict.type === "allow" || (hardBlockOnly && verdict.type === "ask")) return;
   const reason = verdict.type === "block"
     ? verdict.reason
     : "description" in verdict.payload
     ? verdict.payload.description
     : "it needs an approval";
   throw new RpcError(4005, `The command was not run, it is dangerous: ${reason}`);
-}
-
-/** The end of an output, bounded while it comes in. */
-class Output {
-  readonly #decoder = new TextDecoder();
-  #text = "";
-
-  add(chunk: Uint8Array): void {
-    this.#text = (this.#text + this.#decoder.decode(chunk, { stream: true })).slice(-MAX_KEPT);
-  }
-
-  text(): string {
-    return this.#text;
-  }
 }

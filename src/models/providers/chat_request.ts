@@ -5,36 +5,31 @@
 import type {
   AssistantMessage,
   Content,
-  Message,
   ModelRequest,
   ResolvedModel,
   ToolMessage,
   ToolSpec,
 } from "@/core/mod.ts";
 import { hostOf, isHostOf } from "../endpoints.ts";
+import { markEnvelope } from "./cache_marks.ts";
 import { reasoningFields } from "./reasoning.ts";
+import type { BodyOptions } from "./wire.ts";
+import { wireIds } from "./wire_ids.ts";
 
 export type WireMessage = Record<string, unknown>;
 
 /** Output cap for endpoints of the user's own, whose default may be tiny (core.md F.7). */
 const CUSTOM_MAX_TOKENS = 65_536;
 
-export interface WireOptions {
-  readonly stream: boolean;
-  /** False: our own cap was refused before, so none is sent. */
-  readonly ownCap: boolean;
-  readonly extraBody: Readonly<Record<string, unknown>>;
-}
-
 /** The request body. */
-export function buildBody(
+export function buildChatBody(
   request: ModelRequest,
   model: ResolvedModel,
-  options: WireOptions,
+  options: BodyOptions,
 ): Record<string, unknown> {
   const body: Record<string, unknown> = {
     model: model.model,
-    messages: wireMessages(request, model),
+    messages: markEnvelope(wireMessages(request, model), model, options.cacheTtl),
     ...(request.tools.length > 0 ? { tools: request.tools.map(wireTool) } : {}),
     ...maxTokens(request, model, options),
     ...reasoningFields(model.provider, model.model, request.reasoningEffort),
@@ -47,7 +42,7 @@ export function buildBody(
   return body;
 }
 
-/** True when `buildBody` put in a cap that nobody asked for. */
+/** True when `buildChatBody` put in a cap that nobody asked for. */
 export function hasOwnCap(request: ModelRequest, model: ResolvedModel): boolean {
   return request.maxTokens === undefined && model.provider.startsWith("custom");
 }
@@ -55,7 +50,7 @@ export function hasOwnCap(request: ModelRequest, model: ResolvedModel): boolean 
 function maxTokens(
   request: ModelRequest,
   model: ResolvedModel,
-  options: WireOptions,
+  options: BodyOptions,
 ): Record<string, number> {
   const isOpenAi = isHostOf(hostOf(model.baseUrl), "openai.com");
   const key = isOpenAi ? "max_completion_tokens" : "max_tokens";
@@ -96,16 +91,6 @@ function wantsEcho(model: ResolvedModel): boolean {
   return /deepseek|kimi|mimo/.test(id) || /^(deepseek|kimi-coding|xiaomi)/.test(model.provider);
 }
 
-/** Our id → the id on the wire: the provider's own where it is unique in the message (FC-27). */
-function wireIds(message: AssistantMessage): Map<string, string> {
-  const calls = message.toolCalls ?? [];
-  const given = calls.map((call) => call.providerId ?? call.id);
-  return new Map(calls.map((call, at) => {
-    const isUnique = given.filter((id) => id === given[at]).length === 1;
-    return [call.id, isUnique ? given[at]! : call.id];
-  }));
-}
-
 function wireAssistant(
   message: AssistantMessage,
   ids: ReadonlyMap<string, string>,
@@ -123,8 +108,19 @@ function wireAssistant(
     if (wire["content"] === "") wire["content"] = null;
     if (echoes) wire["reasoning_content"] = message.reasoningContent || message.reasoning || " ";
   } else wire["content"] ??= "";
-  if (sendsDetails && message.reasoningDetails?.length) wire["reasoning_details"] = message.reasoningDetails;
+  if (sendsDetails) {
+    const details = routedDetails(message);
+    if (details.length > 0) wire["reasoning_details"] = details;
+  }
   return wire;
+}
+
+/** What such a route has given itself, and not what another wire left in the history. */
+function routedDetails({ reasoningDetails = [] }: AssistantMessage): readonly unknown[] {
+  return reasoningDetails.filter((item) => {
+    const type = (item as { type?: unknown } | null)?.type;
+    return type !== "reasoning" && type !== "message" && type !== "thinking" && type !== "redacted_thinking";
+  });
 }
 
 function wireResult(message: ToolMessage, ids: ReadonlyMap<string, string>): WireMessage {
@@ -142,22 +138,4 @@ function wireContent(content: Content): unknown {
       ? { type: "text", text: part.text }
       : { type: "image_url", image_url: { ...part.image_url } }
   );
-}
-
-/** Rough size for choosing time limits. */
-export function estimateTokens(request: ModelRequest): number {
-  let characters = request.system.length;
-  for (const message of request.messages) characters += sizeOf(message);
-  return Math.ceil(characters / 4);
-}
-
-function sizeOf(message: Message): number {
-  const { content } = message;
-  const text = content === null
-    ? 0
-    : typeof content === "string"
-    ? content.length
-    : content.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 6_000), 0);
-  if (message.role !== "assistant") return text;
-  return (message.toolCalls ?? []).reduce((sum, call) => sum + call.arguments.length, text);
 }

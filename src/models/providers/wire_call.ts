@@ -1,5 +1,5 @@
 /**
- * One Chat Completions call, from the request to its last chunk. Work is done per network read: all events of one
+ * One model call in any wire, from the request to its last chunk. Work is done per network read: all events of one
  * read become one batch. Never throws; an abort ends it without a last chunk.
  *
  * The cancel does not rest on the runtime: `fetch` forgets its signal once the Response has been collected
@@ -11,7 +11,8 @@ import { within } from "@/lib/abort.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { addressOf } from "../endpoints.ts";
 import type { Runtime } from "../runtime.ts";
-import { ChatAssembler } from "./assembler.ts";
+import { adaptRequest, contentsOf, hasOldLargeImage } from "./adapt.ts";
+import type { Assembler } from "./assembler.ts";
 import { readWholeBody, type WholeBody } from "./body.ts";
 import {
   describeThrown,
@@ -22,19 +23,12 @@ import {
   isOutputCap,
   readErrorBody,
 } from "./failures.ts";
-import type { SendChat } from "./send_chat.ts";
+import { fittingCap, lessonOf, statedWindow } from "./refusals.ts";
+import type { ServerMemory } from "./server_memory.ts";
 import { SseParser } from "./sse.ts";
 import type { TimeLimits } from "./time_limits.ts";
 import { Watchdog } from "./watchdog.ts";
-import { buildBody, hasOwnCap } from "./wire_request.ts";
-
-/** What a server has taught us about itself; shared by the calls of one session. */
-export interface ServerMemory {
-  /** It answered a stream request with a whole object: not asked again (core.md A.5 rule 1). */
-  answersWhole: boolean;
-  /** It refused the output cap that we add by ourselves. */
-  refusesCap: boolean;
-}
+import type { Send, Wire } from "./wire.ts";
 
 export interface CallContext {
   readonly runtime: Runtime;
@@ -42,29 +36,38 @@ export interface CallContext {
   readonly failures: FailureContext;
   readonly limits: TimeLimits;
   readonly memory: ServerMemory;
-  readonly send: SendChat;
+  readonly wire: Wire;
+  readonly send: Send;
+  /** Fields that the server of this model wants beside those of the settings. */
+  readonly extraBody: Readonly<Record<string, unknown>>;
+  /** An overflow has stated the window. */
+  onWindow(tokens: number): Promise<void>;
 }
 
 /** How long the end of the connection is waited for after the end mark, so that it can be used again. */
 const DRAIN_MS = 100;
+/** Requests of one call at most, each after something was learned. */
+const MAX_SENDS = 5;
 
-export class ChatCall {
+export class WireCall {
   readonly #context: CallContext;
   readonly #request: ModelRequest;
   readonly #signal: AbortSignal;
   readonly #controller = new AbortController();
-  readonly #assembler: ChatAssembler;
+  readonly #assembler: Assembler;
   readonly #streams: boolean;
   /** Kept reachable for as long as the call runs. */
   #response: Response | null = null;
   #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
   #expired: string | null = null;
+  /** An output cap that fits this request, told by a refusal. */
+  #cap: number | null = null;
 
   constructor(context: CallContext, request: ModelRequest, signal: AbortSignal) {
     this.#context = context;
     this.#request = request;
     this.#signal = signal;
-    this.#assembler = new ChatAssembler(context.failures);
+    this.#assembler = context.wire.createAssembler(context.failures);
     this.#streams = !context.memory.answersWhole;
   }
 
@@ -106,46 +109,76 @@ export class ChatCall {
 
   /** `null` when there is no answer to read: it failed, which is noted, or it was aborted. */
   async #open(): Promise<Response | null> {
-    const { memory, runtime } = this.#context;
-    const ownCap = !memory.refusesCap && hasOwnCap(this.#request, runtime.model);
-    try {
-      return await this.#send(ownCap);
-    } catch (error) {
-      if (this.#isOver()) return null;
-      if (!ownCap || !isCapRefusal(error)) return this.#fail(error);
+    // Every round but the last learned something new, so this ends; the bound is for servers that refuse anything.
+    for (let sent = 1;; sent++) {
+      try {
+        return await this.#send();
+      } catch (error) {
+        if (this.#isOver()) return null;
+        if (sent >= MAX_SENDS || !this.#learn(error)) return await this.#fail(error);
+      }
     }
-    memory.refusesCap = true;
-    try {
-      return await this.#send(false);
-    } catch (error) {
-      return this.#isOver() ? null : this.#fail(error);
-    }
+  }
+
+  /** True when the refusal says what to change and it has not been changed yet. */
+  #learn(error: unknown): boolean {
+    const { memory } = this.#context;
+    const { status, error: body } = error as { status?: number; error?: unknown };
+    if (typeof status !== "number") return false;
+    const { text } = readErrorBody(body);
+    if ((status === 400 || status === 422) && isOutputCap(text)) return this.#learnCap(text);
+    const lesson = lessonOf(status, text, contentsOf(this.#request, !memory.lessons.has("no_summaries")));
+    if (lesson === null || memory.lessons.has(lesson)) return false;
+    // The user's newest image is not left out behind their back: that is a failure which says so.
+    if (lesson === "image_too_large" && !hasOldLargeImage(this.#request)) return false;
+    memory.lessons.add(lesson);
+    return true;
+  }
+
+  /** Our own cap is left out; one that was asked for is lowered to what fits, once. */
+  #learnCap(text: string): boolean {
+    if (this.#ownCap()) return this.#context.memory.refusesCap = true;
+    if (this.#cap !== null) return false;
+    this.#cap = fittingCap(text);
+    return this.#cap !== null;
+  }
+
+  #ownCap(): boolean {
+    const { memory, wire, runtime } = this.#context;
+    return !memory.refusesCap && wire.hasOwnCap(this.#request, runtime.model);
   }
 
   #isOver(): boolean {
     return this.#signal.aborted || this.#expired !== null;
   }
 
-  async #send(ownCap: boolean): Promise<Response> {
-    const { runtime, limits, send } = this.#context;
-    const body = buildBody(this.#request, runtime.model, {
+  async #send(): Promise<Response> {
+    const { runtime, limits, send, wire, memory } = this.#context;
+    const request = adaptRequest(this.#request, memory.lessons, this.#cap);
+    const body = wire.buildBody(request, runtime.model, {
       stream: this.#streams,
-      ownCap,
-      extraBody: runtime.extraBody,
+      ownCap: this.#ownCap(),
+      summaries: !memory.lessons.has("no_summaries"),
+      extraBody: { ...this.#context.extraBody, ...runtime.extraBody },
+      cacheTtl: runtime.cacheTtl,
+      maxOutput: runtime.maxOutput,
     });
-    const sent = send({ body, timeoutMs: limits.whole, signal: this.#controller.signal });
     const { signal } = this.#controller;
-    const response = await unlessAborted(sent, signal);
+    const response = await unlessAborted(send({ body, timeoutMs: limits.whole, signal }), signal);
     this.#response = response;
     return response;
   }
 
-  #fail(error: unknown): null {
+  async #fail(error: unknown): Promise<null> {
     const { failures, runtime } = this.#context;
     const { status, headers, error: body } = error as { status?: number; headers?: Headers; error?: unknown };
     const failure = typeof status === "number"
       ? failureOfResponse(status, body ?? describeThrown(error), (name) => headers?.get(name), failures)
       : failureOfThrown(error, addressOf(runtime.model.baseUrl), failures);
+    if (failure.kind === "context_overflow") {
+      const window = statedWindow(readErrorBody(body).text);
+      if (window !== null) await this.#context.onWindow(window);
+    }
     this.#assembler.failWith(failure);
     return null;
   }
@@ -199,7 +232,7 @@ export class ChatCall {
     const { provider } = this.#context.runtime.model;
     const answer = whole.json();
     if (answer !== null) {
-      if (this.#streams && "choices" in answer) this.#context.memory.answersWhole = true;
+      if (this.#streams && this.#assembler.isAnswer(answer)) this.#context.memory.answersWhole = true;
       this.#assembler.acceptWhole(answer);
       return;
     }
@@ -238,9 +271,4 @@ async function unlessAborted(sent: Promise<Response>, signal: AbortSignal): Prom
   } finally {
     stop.abort();
   }
-}
-
-function isCapRefusal(error: unknown): boolean {
-  const { status, error: body } = error as { status?: number; error?: unknown };
-  return (status === 400 || status === 422) && isOutputCap(readErrorBody(body).text);
 }

@@ -1,6 +1,6 @@
 import type { Message, ResolvedModel } from "@/core/mod.ts";
 import { reasoningFields } from "@/models/providers/reasoning.ts";
-import { buildBody, wireMessages } from "@/models/providers/wire_request.ts";
+import { buildChatBody, wireMessages } from "@/models/providers/chat_request.ts";
 import { normaliseUsage } from "@/models/providers/usage.ts";
 import { assertEquals } from "../support/assert.ts";
 import { requestOf } from "./helpers.ts";
@@ -88,10 +88,17 @@ Deno.test("wireMessages() names the system role as the model wants it", () => {
   assertEquals(wireMessages(requestOf("x", { system: "" }), MODEL)[0]!["role"], "user");
 });
 
-Deno.test("buildBody() caps the output by the window on endpoints of the user's own, and names the field right", () => {
-  const options = { stream: false, ownCap: true, extraBody: {} };
+Deno.test("buildChatBody() caps the output by the window on endpoints of the user's own, and names the field right", () => {
+  const options = {
+    stream: false,
+    ownCap: true,
+    summaries: true,
+    extraBody: {},
+    cacheTtl: "off" as const,
+    maxOutput: null,
+  };
   const cap = (model: Partial<ResolvedModel>, more = {}) => {
-    const { max_tokens, max_completion_tokens } = buildBody(
+    const { max_tokens, max_completion_tokens } = buildChatBody(
       requestOf("x", more),
       { ...MODEL, ...model },
       options,

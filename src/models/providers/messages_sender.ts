@@ -1,0 +1,83 @@
+/**
+ * Sends requests of the Messages wire over the platform's own `fetch`. A refusal is thrown with its status and its
+ * body, which is read within bounds; the key goes into one header and nowhere else.
+ */
+import { within } from "@/lib/abort.ts";
+import type { Platform } from "@/platform/mod.ts";
+import { NO_KEY } from "../keys.ts";
+import type { Runtime } from "../runtime.ts";
+import type { Send } from "./wire.ts";
+
+const VERSION = "2023-06-01";
+const MAX_ERROR_BYTES = 256 << 10;
+const ERROR_BODY_MS = 10_000;
+
+/** Throws when the address or a header cannot be used. */
+export function createMessagesSender(runtime: Runtime, platform: Platform): Send {
+  const url = messagesUrl(runtime.model.baseUrl);
+  const headers = new Headers({
+    "content-type": "application/json",
+    "accept": "application/json",
+    "user-agent": "hermes",
+    "anthropic-version": VERSION,
+    ...keyHeaders(runtime.apiKey),
+    ...runtime.headers,
+  });
+  return async ({ body, signal }) => {
+    const init = { method: "POST", headers, body: JSON.stringify(body), signal };
+    const response = await platform.fetch(url, init);
+    if (response.ok) return response;
+    throw new RefusedError(response.status, response.headers, await readError(response));
+  };
+}
+
+/** `/v1/messages` under the address, which may name the version already. */
+export function messagesUrl(baseUrl: string): string {
+  const url = new URL(baseUrl);
+  url.pathname = `${url.pathname.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1/messages`;
+  return url.href;
+}
+
+/** Tokens of a login go out as bearer, keys in the header of their own. */
+function keyHeaders(key: string): Record<string, string> {
+  if (key === "" || key === NO_KEY) return {};
+  if (!key.startsWith("sk-ant-oat")) return { "x-api-key": key };
+  return { "authorization": `Bearer ${key}`, "anthropic-beta": "oauth-2025-04-20" };
+}
+
+class RefusedError extends Error {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly error: unknown;
+
+  constructor(status: number, headers: Headers, error: unknown) {
+    super(`HTTP ${status}`);
+    this.name = "RefusedError";
+    this.status = status;
+    this.headers = headers;
+    this.error = error;
+  }
+}
+
+/** The parsed body, or its text; what does not come in time or size is left out. */
+async function readError(response: Response): Promise<unknown> {
+  const reader = response.body?.getReader();
+  if (!reader) return "";
+  const chunks: Uint8Array[] = [];
+  const reading = (async () => {
+    for (let size = 0; size < MAX_ERROR_BYTES;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      chunks.push(value);
+      size += value.length;
+    }
+  })().catch(() => {/* broken off: what has come is used */});
+  await within(reading, ERROR_BODY_MS);
+  reader.cancel().catch(() => {/* the connection is gone already */});
+  const text = new TextDecoder().decode(await new Blob(chunks as BlobPart[]).arrayBuffer());
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * What a refused request teaches (core.md A.11): the reasons that a changed request cures, told by the provider's
+ * own words and by what the request holds. Pure; `adapt.ts` changes the request.
+ */
+
+/** The ways in which a server takes less than it was given. */
+export type Lesson =
+  | "image_too_large"
+  | "plain_tool_content"
+  | "no_thought_replay"
+  | "plain_schemas"
+  | "no_summaries"
+  | "no_effort";
+
+const IMAGE_SIZE =
+  /image[^.]{0,80}(exceed|too large|too big|larger than|maximum)|(exceed|too large)[^.]{0,60}image|image_too_large|image_file_too_large|image dimensions/i;
+const TOOL_CONTENT =
+  /(tool|function|content|messages?[.[]).{0,120}(must be|should be|expected|only|not supported|not allowed|invalid|does not support).{0,60}|valid string|multimodal|image.{0,60}(not supported|not allowed|unsupported)/i;
+const SIGNATURE =
+  /signature|thinking[^.]{0,60}(block|cannot be modified|expected)|expected .?(redacted_)?thinking/i;
+const ENCRYPTED =
+  /encrypted[_ ]?content|item with id .?rs_|reasoning.{0,40}item.{0,80}(not found|without|required|provided)/i;
+const GRAMMAR =
+  /grammar|(schema|tool)[^.]{0,80}(pattern|format)\b|unsupported.{0,30}(pattern|format)|failed to (parse|convert).{0,40}schema/i;
+const SUMMARY = /summar(y|ies)/i;
+const EFFORT = /(reasoning|thinking|effort|output_config|\bthink\b)/i;
+const NOT_TAKEN =
+  /not support|unsupported|unknown|unrecogni[sz]ed|not (a )?(valid|allowed|permitted)|invalid|verif|does not|extra inputs/i;
+
+/** What the request holds that could be the reason. */
+export interface Contents {
+  readonly hasImages: boolean;
+  readonly hasToolImages: boolean;
+  readonly hasThoughts: boolean;
+  readonly hasPatterns: boolean;
+  readonly asksForSummaries: boolean;
+  readonly asksForEffort: boolean;
+}
+
+const CURABLE: ReadonlySet<number> = new Set([400, 404, 413, 415, 422, 500]);
+
+export function isImageTooLarge(text: string): boolean {
+  return IMAGE_SIZE.test(text);
+}
+
+/** The lesson of a refusal; `null` when there is none. */
+export function lessonOf(status: number, text: string, has: Contents): Lesson | null {
+  if (!CURABLE.has(status)) return null;
+  if (has.hasImages && isImageTooLarge(text)) return "image_too_large";
+  if (has.hasThoughts && (SIGNATURE.test(text) || ENCRYPTED.test(text))) return "no_thought_replay";
+  if (has.hasPatterns && GRAMMAR.test(text)) return "plain_schemas";
+  if (has.asksForSummaries && SUMMARY.test(text)) return "no_summaries";
+  if (has.asksForEffort && EFFORT.test(text) && NOT_TAKEN.test(text)) return "no_effort";
+  if (has.hasToolImages && TOOL_CONTENT.test(text)) return "plain_tool_content";
+  return null;
+}
+
+/**
+ * The output cap that would fit, out of a refusal that names numbers: what is left of the window less 64 tokens, or
+ * the model's own limit. `null` when no number says it.
+ */
+export function fittingCap(text: string): number | null {
+  const plain = text.replace(/(\d)[,_](?=\d{3})/g, "$1");
+  const sum = /(\d+)\s*\+\s*(\d+)\s*>\s*(\d+)/.exec(plain);
+  if (sum) return room(Number(sum[3]) - Number(sum[1]) - 64);
+  const difference = /\d+\s*>\s*(\d+)\s*-\s*(\d+)/.exec(plain);
+  if (difference) return room(Number(difference[1]) - Number(difference[2]) - 64);
+  const limit =
+    /(?:at most|maximum (?:value|allowed|number)[^0-9]{0,60}|less than or equal to|<=|>\s)\s*(\d+)/i.exec(
+      plain,
+    );
+  return limit ? room(Number(limit[1])) : null;
+}
+
+/** Too little room is an overflow, not a cap. */
+function room(tokens: number): number | null {
+  return tokens >= 256 ? tokens : null;
+}
+
+/** A window that an overflow error states; guessing is not allowed (core.md F.7). */
+export function statedWindow(text: string): number | null {
+  const plain = text.replace(/(\d)[,_](?=\d{3})/g, "$1");
+  const found = /maximum context (?:length|window|size)(?: of| is|:)?[^0-9]{0,20}(\d+)/i.exec(plain) ??
+    /max_model_len[^0-9]{0,20}(\d+)/i.exec(plain) ??
+    /\d+ tokens? > (\d+) maximum/i.exec(plain) ??
+    /context (?:length|window|size)[^0-9]{0,30}(\d+)/i.exec(plain);
+  return found ? Number(found[1]) : null;
+}

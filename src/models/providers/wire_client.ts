@@ -1,0 +1,86 @@
+/** The `ModelClient` of any wire: sets up the sender once, then one `WireCall` per request. */
+import type { ModelChunk, ModelClient, ModelRequest, ResolvedModel } from "@/core/mod.ts";
+import type { Platform } from "@/platform/mod.ts";
+import { NO_KEY } from "../keys.ts";
+import type { Runtime } from "../runtime.ts";
+import { type FailureContext, failureOf } from "./failures.ts";
+import type { LocalServerFacts } from "./local_server.ts";
+import { estimateTokens } from "./request_size.ts";
+import type { ServerMemory } from "./server_memory.ts";
+import { timeLimits } from "./time_limits.ts";
+import type { Send, Wire } from "./wire.ts";
+import { WireCall } from "./wire_call.ts";
+
+export interface WireClientOptions {
+  readonly runtime: Runtime;
+  readonly platform: Platform;
+  env(name: string): string | undefined;
+  redact(text: string): string;
+  /** What is known about the server in a session. */
+  memory(sessionId: string): ServerMemory;
+  /** What a server of the user's own must be told or asked first; `null` for all others. */
+  localFacts(signal: AbortSignal): Promise<LocalServerFacts | null>;
+  /** An overflow has stated the window of this model. */
+  onWindow(tokens: number): Promise<void>;
+}
+
+export class WireClient implements ModelClient {
+  readonly info: ResolvedModel;
+  readonly #wire: Wire;
+  readonly #options: WireClientOptions;
+  readonly #failures: FailureContext;
+  #send: Send | null = null;
+
+  constructor(wire: Wire, options: WireClientOptions) {
+    this.#wire = wire;
+    this.#options = options;
+    const { runtime, platform, redact } = options;
+    this.info = runtime.model;
+    const { apiKey } = runtime;
+    this.#failures = {
+      provider: runtime.model.provider,
+      model: runtime.model.model,
+      redact: (text) => redact(apiKey === NO_KEY || apiKey === "" ? text : text.replaceAll(apiKey, "***")),
+      now: () => platform.clock.now(),
+    };
+  }
+
+  async *stream(
+    request: ModelRequest,
+    { signal }: { signal: AbortSignal },
+  ): AsyncGenerator<readonly ModelChunk[]> {
+    const { runtime, platform, env, memory, onWindow } = this.#options;
+    try {
+      this.#send ??= await this.#wire.createSender(runtime, platform);
+    } catch (error) {
+      yield this.#refuse(`The client cannot be set up: ${error}`);
+      return;
+    }
+    const facts = await this.#options.localFacts(signal);
+    if (signal.aborted) return;
+    if (facts?.refusal) {
+      yield this.#refuse(facts.refusal);
+      return;
+    }
+    const call = new WireCall(
+      {
+        runtime,
+        platform,
+        failures: this.#failures,
+        limits: timeLimits(runtime, estimateTokens(request), env),
+        memory: memory(request.sessionId),
+        wire: this.#wire,
+        send: this.#send,
+        extraBody: facts?.extraBody ?? {},
+        onWindow,
+      },
+      request,
+      signal,
+    );
+    yield* call.run();
+  }
+
+  #refuse(message: string): readonly ModelChunk[] {
+    return [{ type: "error", failure: failureOf("config", message, this.#failures), toolInFlight: false }];
+  }
+}

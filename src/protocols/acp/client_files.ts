@@ -1,0 +1,146 @@
+/**
+ * Workspace files through the client's own buffers (acp.md C8.5): what an editor has not saved is what the agent
+ * reads, and an edit lands in the open buffer. Outside the roots, and for a client that cannot, it is the disk. An
+ * error of the client is the tool's error; the disk never stands in for it.
+ *
+ *   client offers     read                  write
+ *   read and write    client                client (it may format what it saves)
+ *   read only         client                disk, unless the client holds unsaved text
+ *   else              disk                  disk
+ */
+import { dirname } from "node:path";
+import type { FileAccess } from "@/core/mod.ts";
+import type { Files } from "@/platform/mod.ts";
+import { isObject } from "./envelope.ts";
+import { PeerError } from "./peer.ts";
+
+export interface ClientFilesHost {
+  readonly disk: FileAccess;
+  readonly files: Pick<Files, "realPath" | "mkdir">;
+  /** What the client offers now. */
+  offers(): { readonly read: boolean; readonly write: boolean };
+  /** Directories of the session; nothing outside of them is asked of the client. */
+  roots(): readonly string[];
+  /** One bounded question to the client; rejects with `PeerError` when it answers with an error. */
+  request(method: string, params: Readonly<Record<string, unknown>>): Promise<unknown>;
+}
+
+const encoder = new TextEncoder();
+const MAX_REASON_CHARS = 300;
+
+function isWithin(path: string, root: string): boolean {
+  return path === root || path.startsWith(/[\\/]$/.test(root) ? root : `${root}${separatorOf(root)}`);
+}
+
+function separatorOf(path: string): string {
+  return /^[A-Za-z]:\\|^\\\\/.test(path) ? "\\" : "/";
+}
+
+function textOf(path: string, data: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data);
+  } catch {
+    throw new Error(`Cannot write '${path}' through the editor: it is not UTF-8 text`);
+  }
+}
+
+function reasonOf(error: PeerError): string {
+  const message = isObject(error.error) ? error.error.message : undefined;
+  return typeof message === "string" ? message.slice(0, MAX_REASON_CHARS) : "it gave no reason";
+}
+
+export class ClientFiles implements FileAccess {
+  readonly #host: ClientFilesHost;
+
+  constructor(host: ClientFilesHost) {
+    this.#host = host;
+  }
+
+  async read(path: string): Promise<Uint8Array> {
+    if (!await this.#reads(path)) return await this.#host.disk.read(path);
+    return encoder.encode(await this.#readText(path));
+  }
+
+  /** A buffer that was never saved exists for the client alone. */
+  async exists(path: string): Promise<boolean> {
+    if (await this.#host.disk.exists(path)) return true;
+    if (!await this.#reads(path)) return false;
+    try {
+      await this.#host.request("fs/read_text_file", { path });
+      return true;
+    } catch (error) {
+      if (error instanceof PeerError) return false;
+      throw error;
+    }
+  }
+
+  async write(path: string, data: Uint8Array): Promise<void> {
+    const { disk, files } = this.#host;
+    if (!await this.#reads(path)) return await disk.write(path, data);
+    if (!this.#host.offers().write) {
+      await this.#requireSaved(path);
+      return await disk.write(path, data);
+    }
+    const content = textOf(path, data);
+    await files.mkdir(dirname(path));
+    await this.#ask("write", path, { path, content });
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.#host.disk.remove(path);
+  }
+
+  /** Unsaved text moves with the file. */
+  async rename(from: string, to: string): Promise<void> {
+    const held = await this.#reads(from) ? await this.read(from) : null;
+    await this.#host.disk.rename(from, to);
+    if (held) await this.write(to, held);
+  }
+
+  /** Editors format on saving, and take up a change of the disk in their own time. */
+  async reshapes(path: string): Promise<boolean> {
+    return await this.#reads(path);
+  }
+
+  async #reads(path: string): Promise<boolean> {
+    return this.#host.offers().read && await this.#isInside(path);
+  }
+
+  /** As written, or by the real paths of both. */
+  async #isInside(path: string): Promise<boolean> {
+    const roots = this.#host.roots();
+    if (roots.some((root) => isWithin(path, root))) return true;
+    const { files } = this.#host;
+    const real = await files.realPath(path).catch(() => null);
+    if (real === null) return false;
+    for (const root of roots) {
+      const realRoot = await files.realPath(root).catch(() => null);
+      if (realRoot !== null && isWithin(real, realRoot)) return true;
+    }
+    return false;
+  }
+
+  async #readText(path: string): Promise<string> {
+    const result = await this.#ask("read", path, { path });
+    const content = isObject(result) ? result.content : undefined;
+    if (typeof content === "string") return content;
+    throw new Error(`The editor gave no text for '${path}'`);
+  }
+
+  async #requireSaved(path: string): Promise<void> {
+    const { disk } = this.#host;
+    if (!await disk.exists(path)) return;
+    const saved = new TextDecoder().decode(await disk.read(path));
+    if (saved.replaceAll("\r\n", "\n") === (await this.#readText(path)).replaceAll("\r\n", "\n")) return;
+    throw new Error(`The editor holds changes of '${path}' that are not saved; nothing was written`);
+  }
+
+  async #ask(verb: "read" | "write", path: string, params: Record<string, unknown>): Promise<unknown> {
+    try {
+      return await this.#host.request(`fs/${verb}_text_file`, params);
+    } catch (error) {
+      if (!(error instanceof PeerError)) throw error;
+      throw new Error(`The editor could not ${verb} '${path}': ${reasonOf(error)}`);
+    }
+  }
+}

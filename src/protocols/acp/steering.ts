@@ -1,0 +1,72 @@
+/**
+ * `_session/steering`: a message for the turn that is running, as other agents take it. It is answered at once and
+ * never waits for the turn. What cannot be given to a running turn is handed back (`promptRequired`) to a client that
+ * asked for that, else it becomes a turn of its own that no open prompt stands for.
+ */
+import { gateError } from "./auth.ts";
+import type { Connection } from "./connection.ts";
+import { buildContent } from "./content.ts";
+import { isObject } from "./envelope.ts";
+import { invalidParams, toRpcError } from "./errors.ts";
+import type { RequestContext } from "./peer.ts";
+import type { ContentBlock } from "./schema.ts";
+import { openSession } from "./sessions.ts";
+import type { SessionView } from "./view.ts";
+
+export interface SteeringParams {
+  readonly sessionId: string;
+  readonly prompt: readonly ContentBlock[];
+  readonly _meta?: unknown;
+}
+
+export type SteeringResult =
+  | { readonly outcome: "injected" }
+  | { readonly outcome: "promptRequired" | "startedNewTurn"; readonly reason: SteeringReason };
+
+/** `unsupportedContent`: a running turn takes text only. */
+type SteeringReason = "noRunningTurn" | "unsupportedContent";
+
+function wantsPrompt(meta: unknown): boolean {
+  const steering = isObject(meta) ? meta.steering : undefined;
+  return isObject(steering) && steering.idleBehavior === "promptRequired";
+}
+
+/** Stands for a prompt that nobody waits for: what went wrong is told in the conversation. */
+function detachedContext(view: SessionView, method: string): RequestContext {
+  let answered = false;
+  return {
+    id: null,
+    method,
+    signal: new AbortController().signal,
+    get answered() {
+      return answered;
+    },
+    respond: () => {
+      answered = true;
+    },
+    fail: (error) => {
+      if (answered) return;
+      view.say(toRpcError(error, (text) => view.connection.hermes.redact(text)).message);
+      answered = true;
+    },
+    afterResponse: () => {},
+  };
+}
+
+export async function steerSession(
+  connection: Connection,
+  params: SteeringParams,
+  context: RequestContext,
+): Promise<SteeringResult | void> {
+  const { view, session } = await openSession(connection, params.sessionId);
+  const reader = { host: connection.host, files: connection.hermes.platform.files };
+  const { content } = await buildContent(params.prompt, reader);
+  if (content === null) throw invalidParams("Invalid params: the prompt is empty", { field: "prompt" });
+  const isText = typeof content === "string";
+  if (isText && await view.prompts.steer(content)) return { outcome: "injected" };
+  const reason: SteeringReason = isText ? "noRunningTurn" : "unsupportedContent";
+  if (wantsPrompt(params._meta)) return { outcome: "promptRequired", reason };
+  if (!session.model) throw gateError(connection, session.modelError);
+  context.respond({ outcome: "startedNewTurn", reason });
+  view.prompts.accept(params.prompt, detachedContext(view, context.method));
+}

@@ -1,0 +1,200 @@
+/**
+ * One run from acceptance to its end (api-server.md B4.2): state, public status, journal. It is saved in batches and
+ * once more at its end, the status with the last event.
+ *
+ *   queued ─► running ◄─► waiting_for_approval ─► completed | failed | cancelled | interrupted
+ *      └─────────┴────────────────┴─► stopping ─► cancelled | failed
+ */
+import type { Ask, CoreEvent, Logger, RunRow, RunStore, TurnHandle, TurnResult } from "@/core/mod.ts";
+import { approvalPayload } from "./render/approval.ts";
+import { type EventFields, runEnd, runEvents, type RunRenderOptions } from "./render/runs.ts";
+import { JOURNAL_LIMIT, RunJournal } from "./run_journal.ts";
+
+export type RunStatus =
+  | "queued"
+  | "running"
+  | "waiting_for_approval"
+  | "stopping"
+  | "completed"
+  | "failed"
+  | "cancelled"
+  | "interrupted";
+
+export interface RunSetup extends RunRenderOptions {
+  readonly row: RunRow;
+  readonly model: string;
+  readonly store: () => RunStore;
+  readonly log: Logger;
+  /** Unix seconds. */
+  now(): number;
+  runtime(result: TurnResult): Record<string, unknown> | null;
+}
+
+const SAVE_AFTER_MS = 100;
+const SAVE_AT = 100;
+
+export class LiveRun {
+  readonly id: string;
+  readonly journal = new RunJournal();
+  /** Resolves when the end is saved, or could not be. */
+  readonly ended: Promise<void>;
+  readonly #setup: RunSetup;
+  readonly #asks = new Map<string, Ask>();
+  readonly #settle: () => void;
+  #status: RunStatus = "queued";
+  #lastEvent: string | null = null;
+  #updatedAt: number;
+  #end: Readonly<Record<string, unknown>> = {};
+  #handle: TurnHandle | null = null;
+  #stopped = false;
+  #closing = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #saving: Promise<void> = Promise.resolve();
+
+  constructor(setup: RunSetup) {
+    this.id = setup.row.id;
+    this.#setup = setup;
+    this.#updatedAt = setup.row.updatedAt;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ended = promise;
+    this.#settle = resolve;
+  }
+
+  get status(): RunStatus {
+    return this.#status;
+  }
+
+  get isOver(): boolean {
+    return isTerminal(this.#status);
+  }
+
+  get sessionId(): string {
+    return this.#setup.row.sessionId;
+  }
+
+  attach(handle: TurnHandle): void {
+    this.#handle = handle;
+    if (this.#stopped || this.#closing) handle.cancel();
+  }
+
+  /** Every event of its turn. */
+  take(event: CoreEvent): void {
+    if (event.type === "turn.start" && this.#status === "queued") this.#enter("running");
+    if (event.type === "ask.open") this.#open(event.ask);
+    if (event.type === "ask.close") this.#close(event.ask);
+    for (const fields of runEvents(event, this.#setup)) this.#publish(fields);
+  }
+
+  /** Asks for the end; the run stays `stopping` until its work really ends. */
+  stop(): void {
+    if (this.isOver) return;
+    this.#stopped = true;
+    this.#enter("stopping");
+    this.#handle?.cancel();
+  }
+
+  /** The server goes away. */
+  interrupt(): void {
+    this.#closing = true;
+    this.#handle?.cancel();
+  }
+
+  async finish(result: TurnResult): Promise<void> {
+    const { redact, runtime } = this.#setup;
+    const { status, fields } = runEnd(result, { stopped: this.#stopped, closing: this.#closing }, redact);
+    this.#asks.clear();
+    const ran = result.model === "" ? null : runtime(result);
+    this.#end = { ...fields, ...(ran ? { runtime: ran } : {}) };
+    this.#enter(status);
+    this.#publish({ event: `run.${status}`, ...fields });
+    this.journal.end();
+    clearTimeout(this.#timer);
+    await this.#save();
+    this.#settle();
+  }
+
+  /** The public status (B4.3). */
+  view(): Record<string, unknown> {
+    const { row } = this.#setup;
+    return { ...headOf({ ...row, status: this.#status, updatedAt: this.#updatedAt }), ...this.#detail() };
+  }
+
+  #open(ask: Ask): void {
+    this.#asks.set(ask.id, ask);
+    if (this.#status === "running") this.#enter("waiting_for_approval");
+  }
+
+  #close(ask: Ask): void {
+    this.#asks.delete(ask.id);
+    if (this.#asks.size === 0 && this.#status === "waiting_for_approval") this.#enter("running");
+  }
+
+  #enter(status: RunStatus): void {
+    this.#status = status;
+    this.#touch();
+  }
+
+  #publish(fields: EventFields): void {
+    const { event, ...rest } = fields;
+    this.#lastEvent = event;
+    this.#touch();
+    this.journal.append({ event, run_id: this.id, timestamp: this.#updatedAt, ...rest });
+    if (this.journal.unsaved >= SAVE_AT) void this.#save();
+  }
+
+  #touch(): void {
+    this.#updatedAt = this.#setup.now();
+    this.#timer ??= setTimeout(() => void this.#save(), SAVE_AFTER_MS);
+  }
+
+  #detail(): Record<string, unknown> {
+    const { redact } = this.#setup;
+    const waiting = [...this.#asks.values()].map((ask) => approvalPayload(ask, this.id, redact));
+    return {
+      model: this.#setup.model,
+      last_event: this.#lastEvent,
+      ...(waiting.length === 0 ? {} : { approval: waiting[0], approvals: waiting }),
+      ...this.#end,
+    };
+  }
+
+  /** One save at a time, in order; what cannot be saved is tried again with the next one. */
+  #save(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const { row, store, log } = this.#setup;
+    this.#saving = this.#saving.then(async () => {
+      const events = this.journal.takeUnsaved();
+      const saved: RunRow = {
+        ...row,
+        status: this.#status,
+        terminal: this.isOver,
+        updatedAt: this.#updatedAt,
+        detail: JSON.stringify(this.#detail()),
+      };
+      try {
+        await store().save(saved, events, JOURNAL_LIMIT);
+      } catch (error) {
+        this.journal.returnUnsaved(events);
+        log.warn(`api: run ${this.id} could not be saved: ${String(error)}`);
+      }
+    });
+    return this.#saving;
+  }
+}
+
+export function isTerminal(status: string): boolean {
+  return status === "completed" || status === "failed" || status === "cancelled" || status === "interrupted";
+}
+
+/** The part of a status that stands in columns. */
+export function headOf(row: RunRow): Record<string, unknown> {
+  return {
+    object: "hermes.run",
+    run_id: row.id,
+    status: row.status,
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+    session_id: row.sessionId,
+  };
+}

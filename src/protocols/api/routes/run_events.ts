@@ -1,0 +1,124 @@
+/**
+ * `GET /v1/runs/{id}/events` (api-server.md B4.4, E1, E2): the journal from where the reader stands, then live. Each
+ * reader goes at its own pace; one that falls too far behind is let go and may come back with its cursor.
+ */
+import { ApiError } from "../errors.ts";
+import type { LiveRun } from "../live_run.ts";
+import type { JournalEvent } from "../run_journal.ts";
+import { runNotFound } from "../runs.ts";
+import type { ApiService } from "../service.ts";
+import { SSE_HEADERS, SseStream } from "../sse.ts";
+
+/** A client may subscribe before its run has registered. */
+const WAIT_TRIES = 20;
+const WAIT_MS = 50;
+const BATCH = 100;
+/** Events that a reader may be behind, beyond what it was replayed. */
+const MAX_LAG = 256;
+
+export async function getRunEvents(api: ApiService, request: Request, id: string): Promise<Response> {
+  const cursor = readCursor(request);
+  const live = await waitForRun(api, request, id);
+  // The stored row is looked at after the live run, so a run that ends now is found in either.
+  const replay = live ? null : await storedEvents(api, id, cursor);
+  const stream = new SseStream({
+    clock: api.hermes.platform.clock,
+    onGone: () => {/* the run goes on without this reader */},
+    ...(api.options.keepaliveMs === undefined ? {} : { keepaliveMs: api.options.keepaliveMs }),
+  });
+  void stream.write(": open\n\n");
+  const work = live ? follow(live, cursor, stream, api) : sendAll(replay!, id, cursor, stream, api);
+  void work.catch((error) => {
+    api.hermes.log.error(`api: the events of run ${id} broke off: ${String(error)}`);
+    stream.end();
+  });
+  return new Response(stream.body, { headers: SSE_HEADERS });
+}
+
+async function waitForRun(api: ApiService, request: Request, id: string): Promise<LiveRun | null> {
+  for (let attempt = 1;; attempt++) {
+    const live = api.runs.getLive(id);
+    if (live) return live;
+    if (await api.runs.stored(id)) return api.runs.getLive(id) ?? null;
+    if (attempt === WAIT_TRIES || request.signal.aborted) throw runNotFound(id);
+    await api.hermes.platform.clock.delay(WAIT_MS);
+  }
+}
+
+async function storedEvents(api: ApiService, id: string, cursor: number): Promise<readonly JournalEvent[]> {
+  const events = api.runs.events(id, -1);
+  if (events.length > 0) return events;
+  const row = await api.runs.stored(id);
+  if (row?.terminal === false) return [];
+  throw new ApiError(404, "run_events_expired", `The events of run ${id} after ${cursor} are no longer kept`);
+}
+
+async function follow(run: LiveRun, cursor: number, stream: SseStream, api: ApiService): Promise<void> {
+  const { journal } = run;
+  const caughtUp = journal.lastSeq;
+  let at = Math.min(cursor, journal.lastSeq);
+  let first = true;
+  while (!stream.closed) {
+    const events = journal.after(at, BATCH);
+    const missing = events.length > 0 && events[0]!.seq > at + 1;
+    const late = at > caughtUp && journal.lastSeq - at > MAX_LAG;
+    if ((missing && !first) || late) return stream.end();
+    const notice = missing ? truncated(api, run.id, events[0]!.seq, cursor) : "";
+    first = false;
+    if (events.length > 0) {
+      at = events.at(-1)!.seq;
+      await stream.write(notice + framesOf(events));
+    } else if (journal.ended) return stream.end(": stream closed\n\n");
+    else await untilChanged(journal.changed(), stream);
+  }
+}
+
+/** A reader that leaves while nothing happens is forgotten at the next event or keep-alive. */
+async function untilChanged(changed: Promise<void>, stream: SseStream): Promise<void> {
+  await Promise.race([changed, stream.gone]);
+}
+
+async function sendAll(
+  events: readonly JournalEvent[],
+  id: string,
+  cursor: number,
+  stream: SseStream,
+  api: ApiService,
+): Promise<void> {
+  const wanted = events.filter((event) => event.seq > cursor);
+  const oldest = events[0]?.seq ?? 0;
+  if (oldest > cursor + 1) await stream.write(truncated(api, id, oldest, cursor));
+  for (let at = 0; at < wanted.length && !stream.closed; at += BATCH) {
+    await stream.write(framesOf(wanted.slice(at, at + BATCH)));
+  }
+  stream.end(": stream closed\n\n");
+}
+
+function framesOf(events: readonly JournalEvent[]): string {
+  return events.map(({ seq, data }) => `id: ${seq}\ndata: ${oneLine(data)}\n\n`).join("");
+}
+
+/** For readers that take U+2028 and the like for line ends. */
+function oneLine(json: string): string {
+  return json.replace(/[\u2028\u2029\u0085]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+}
+
+/** Without id and number: it is about the gap, not part of the run. */
+function truncated(api: ApiService, id: string, oldest: number, requested: number): string {
+  const event = {
+    event: "replay.truncated",
+    run_id: id,
+    timestamp: api.hermes.platform.clock.now() / 1000,
+    oldest_retained_seq: oldest,
+    requested_seq: requested,
+  };
+  return `data: ${JSON.stringify(event)}\n\n`;
+}
+
+/** `Last-Event-ID` before `last_seq`; −1 = from the start. */
+function readCursor(request: Request): number {
+  const text = request.headers.get("Last-Event-ID") ?? new URL(request.url).searchParams.get("last_seq") ??
+    "";
+  const value = /^\d{1,15}$/.test(text.trim()) ? Number(text) : -1;
+  return value;
+}

@@ -1,0 +1,226 @@
+/**
+ * All runs of this server, live and stored (api-server.md B4, A10): reserving, finding, listing, and settling those
+ * whose server died. A run of another server that still lives on the same store is left alone.
+ */
+import type { Hermes } from "@/app/mod.ts";
+import type { RunKey, RunRow, RunStore } from "@/core/mod.ts";
+import { ApiError } from "./errors.ts";
+import { headOf, LiveRun, type RunSetup } from "./live_run.ts";
+import type { LiveTurns } from "./live_turns.ts";
+import { JOURNAL_LIMIT, type JournalEvent } from "./run_journal.ts";
+
+export interface RunsOptions {
+  readonly instance: string;
+  readonly turns: LiveTurns;
+  readonly isAlive?: (pid: number) => boolean;
+}
+
+/** Seconds after its end. */
+const KEEP_STATUS = 3600;
+const KEEP_KEYED = 86_400;
+const PRUNE_EVERY = 60;
+const HEARTBEAT_MS = 20_000;
+/** Seconds without a heartbeat after which a server counts as dead, whatever its process id says. */
+const SILENT_AFTER = 90;
+const RESTARTED = "The server was restarted before the run ended";
+
+export interface Reservation {
+  /** The run that has the key already. */
+  readonly earlier: { readonly run: RunRow; readonly fingerprint: string } | null;
+}
+
+export class Runs {
+  readonly #hermes: Hermes;
+  readonly #options: RunsOptions;
+  readonly #live = new Map<string, LiveRun>();
+  #heart: ReturnType<typeof setInterval> | undefined;
+  #closing = false;
+  #prunedAt = 0;
+
+  constructor(hermes: Hermes, options: RunsOptions) {
+    this.#hermes = hermes;
+    this.#options = options;
+  }
+
+  /** Runs that have not ended. */
+  get live(): number {
+    return this.#live.size;
+  }
+
+  /** A row for a run of this server. */
+  newRow(id: string, sessionId: string, model: string): RunRow {
+    const now = this.#now();
+    return {
+      id,
+      sessionId,
+      status: "queued",
+      terminal: false,
+      createdAt: now,
+      updatedAt: now,
+      owner: this.#options.instance,
+      pid: this.#hermes.platform.pid,
+      detail: JSON.stringify({ model, last_event: null }),
+    };
+  }
+
+  findByKey(digest: string): Reservation["earlier"] {
+    return this.#store().findByKey(digest);
+  }
+
+  async reserve(row: RunRow, key: RunKey | null): Promise<Reservation> {
+    await this.#prune();
+    return { earlier: await this.#store().insert(row, key ?? undefined) };
+  }
+
+  /** A reserved run that cannot begin. */
+  async abandon(id: string): Promise<void> {
+    await this.#store().remove(id);
+  }
+
+  /** From now on it is found as a live one, until its end is saved. */
+  begin(setup: Omit<RunSetup, "store" | "log" | "now">): LiveRun {
+    const run = new LiveRun({
+      ...setup,
+      store: () => this.#store(),
+      log: this.#hermes.log,
+      now: () => this.#now(),
+    });
+    this.#live.set(run.id, run);
+    this.#heart ??= setInterval(() => this.#beat(), HEARTBEAT_MS);
+    if (this.#closing) run.interrupt();
+    void run.ended.then(() => this.#forget(run.id));
+    return run;
+  }
+
+  getLive(id: string): LiveRun | undefined {
+    return this.#live.get(id);
+  }
+
+  /** The public status; `null` when unknown or expired. */
+  async view(id: string): Promise<Record<string, unknown> | null> {
+    const live = this.#live.get(id);
+    if (live) return live.view();
+    const row = await this.stored(id);
+    return row && viewOf(row);
+  }
+
+  /** The row as it is to be shown now: a run whose server died is settled first. */
+  async stored(id: string): Promise<RunRow | null> {
+    const row = this.#store().get(id);
+    if (!row) return null;
+    if (!row.terminal) return this.#isOrphan(row) ? await this.#settleOrphan(row) : row;
+    const isKeyed = row.updatedAt >= this.#now() - KEEP_KEYED;
+    return isKeyed || row.updatedAt >= this.#now() - KEEP_STATUS ? row : null;
+  }
+
+  /** Events of a run that is not live here. */
+  events(id: string, afterSeq: number): readonly JournalEvent[] {
+    return this.#store().events(id, afterSeq);
+  }
+
+  list(
+    query: { limit: number; status?: string; sessionId?: string; after?: string },
+  ): Record<string, unknown>[] {
+    const rows = this.#store().list({ ...query, endedSince: this.#now() - KEEP_STATUS });
+    return rows.map((row) => this.#live.get(row.id)?.view() ?? viewOf(row));
+  }
+
+  /** Once, before the first request: what a dead server has left open is `interrupted` (A1 step 4). */
+  async recover(): Promise<void> {
+    try {
+      for (const row of this.#store().unfinished()) if (this.#isOrphan(row)) await this.#settleOrphan(row);
+      await this.#prune();
+    } catch (error) {
+      this.#hermes.log.warn(`api: runs of an earlier server could not be looked through: ${String(error)}`);
+    }
+  }
+
+  /** True when runs and their keys survive a restart. */
+  isDurable(): boolean {
+    try {
+      this.#store();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** The server goes away: what runs ends as `interrupted`. */
+  interrupt(): void {
+    this.#closing = true;
+    for (const run of this.#live.values()) run.interrupt();
+  }
+
+  /** Resolves when the ends of all runs are saved. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#live.values()].map((run) => run.ended));
+  }
+
+  #forget(id: string): void {
+    this.#live.delete(id);
+    if (this.#live.size > 0) return;
+    clearInterval(this.#heart);
+    this.#heart = undefined;
+  }
+
+  #beat(): void {
+    this.#store().touch(this.#options.instance, this.#now())
+      .catch((error) => this.#hermes.log.debug(`api: no sign of life could be left: ${String(error)}`));
+  }
+
+  #isOrphan(row: RunRow): boolean {
+    if (row.owner === this.#options.instance) return !this.#live.has(row.id);
+    // The number of our own process was that of the other server before us.
+    if (row.pid === this.#hermes.platform.pid || !this.#options.isAlive?.(row.pid)) return true;
+    return (this.#store().heardOf(row.id) ?? 0) < this.#now() - SILENT_AFTER;
+  }
+
+  async #settleOrphan(row: RunRow): Promise<RunRow> {
+    const store = this.#store();
+    const updatedAt = this.#now();
+    const event = "run.interrupted";
+    const seq = (store.events(row.id, -1).at(-1)?.seq ?? -1) + 1;
+    const data = JSON.stringify({ event, run_id: row.id, timestamp: updatedAt, error: RESTARTED, seq });
+    const { approval: _, approvals: __, ...detail } = readDetail(row);
+    const ended: RunRow = {
+      ...row,
+      status: "interrupted",
+      terminal: true,
+      updatedAt,
+      detail: JSON.stringify({ ...detail, last_event: event, error: RESTARTED }),
+    };
+    await store.save(ended, [{ seq, data }], JOURNAL_LIMIT);
+    return ended;
+  }
+
+  async #prune(): Promise<void> {
+    const now = this.#now();
+    if (now - this.#prunedAt < PRUNE_EVERY) return;
+    this.#prunedAt = now;
+    await this.#store().prune(now - KEEP_STATUS, now - KEEP_KEYED);
+  }
+
+  #store(): RunStore {
+    return this.#hermes.store().runs;
+  }
+
+  #now(): number {
+    return this.#hermes.platform.clock.now() / 1000;
+  }
+}
+
+export function runNotFound(id: string): ApiError {
+  return new ApiError(404, "run_not_found", `Run not found: ${id.slice(0, 100)}`);
+}
+
+export function viewOf(row: RunRow): Record<string, unknown> {
+  return { ...headOf(row), ...readDetail(row) };
+}
+
+function readDetail(row: RunRow): Record<string, unknown> {
+  try {
+    return JSON.parse(row.detail) as Record<string, unknown>;
+  } catch {
+    return {}; // a damaged detail must not hide the status
+  }
+}

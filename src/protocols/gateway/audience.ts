@@ -1,0 +1,70 @@
+/**
+ * Who hears a session (tui-gateway.md A.8, E): in the default dialect one connection, the one that came last; in the
+ * request dialect any number of subscribers beside it. Which dialect a connection speaks is asked at every frame,
+ * because it may change.
+ */
+import type { Client } from "./peer.ts";
+
+/** `events`: questions are events. `requests`: questions are requests of ours (tui-gateway.md E). */
+export type Dialect = "events" | "requests";
+
+/** Connections that have opted in with `client.capabilities`. */
+export class Dialects {
+  readonly #requesting = new WeakSet<Client>();
+
+  of(client: Client): Dialect {
+    return this.#requesting.has(client) ? "requests" : "events";
+  }
+
+  set(client: Client, dialect: Dialect): void {
+    if (dialect === "requests") this.#requesting.add(client);
+    else this.#requesting.delete(client);
+  }
+}
+
+export class Audience {
+  readonly #dialects: Dialects;
+  #clients: readonly Client[] = [];
+
+  constructor(dialects: Dialects) {
+    this.#dialects = dialects;
+  }
+
+  get clients(): readonly Client[] {
+    return this.#clients;
+  }
+
+  has(client: Client): boolean {
+    return this.#clients.includes(client);
+  }
+
+  speaking(dialect: Dialect): readonly Client[] {
+    return this.#clients.filter((client) => this.#dialects.of(client) === dialect);
+  }
+
+  /** A subscriber joins; any other takes the place of the one before. True when it is new here. */
+  add(client: Client): boolean {
+    if (client.gone || this.has(client)) return false;
+    const stays = this.#dialects.of(client) === "requests" ? this.#clients : this.speaking("requests");
+    this.#clients = [...stays, client];
+    return true;
+  }
+
+  remove(client: Client): void {
+    this.#clients = this.#clients.filter((other) => other !== client);
+  }
+
+  send(frame: string): void {
+    for (const client of this.#clients) client.send(frame);
+  }
+
+  /** `null` when everybody has room. */
+  room(): Promise<void> | null {
+    let waits: Promise<void>[] | null = null;
+    for (const client of this.#clients) {
+      const wait = client.room();
+      if (wait) (waits ??= []).push(wait);
+    }
+    return waits && Promise.all(waits).then(() => undefined);
+  }
+}

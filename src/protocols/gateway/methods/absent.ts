@@ -1,0 +1,119 @@
+/**
+ * Methods of hosts for things that this program does not have (tui-gateway.md B.17): each answers in the shape its
+ * host knows for "not there", so that no screen breaks on an unknown method.
+ */
+import * as z from "zod/mini";
+import { RpcError } from "../errors.ts";
+import type { Gateway } from "../server.ts";
+import type { DefinedMethod } from "./define.ts";
+import { anything, method, NO_PARAMS, optional } from "./define.ts";
+
+const LOGGED_OUT = { ok: true, logged_in: false, message: "This program has no account and no billing" };
+const text = optional(z.string());
+
+function fixed(name: string, result: Record<string, unknown>): DefinedMethod {
+  return method({ name, kind: "inline", params: NO_PARAMS, handle: () => result });
+}
+
+function refused(name: string, code: number, message: string): DefinedMethod {
+  return method({
+    name,
+    kind: "inline",
+    params: NO_PARAMS,
+    handle: () => {
+      throw new RpcError(code, message);
+    },
+  });
+}
+
+export function absentMethods(gateway: Gateway): DefinedMethod[] {
+  const noVoice = "Voice is not available in this program";
+  const noLearning = "There is no learning journal in this program";
+  return [
+    refused("voice.toggle", 5025, noVoice),
+    refused("voice.record", 5025, noVoice),
+    fixed("credits.view", LOGGED_OUT),
+    fixed("billing.state", LOGGED_OUT),
+    ...["charge", "charge_status", "auto_reload", "step_up"].map((name) =>
+      fixed(`billing.${name}`, { ...LOGGED_OUT, ok: false, error: "not_logged_in" })
+    ),
+    ...["frames", "detail", "delete", "edit"].map((name) => refused(`learning.${name}`, 5000, noLearning)),
+    fixed("pet.cells", { enabled: false }),
+    fixed("pet.gallery", { enabled: false, active: null, pets: [] }),
+    method({
+      name: "pet.select",
+      kind: "inline",
+      params: z.object({ slug: text }),
+      handle: (params) => {
+        if (!params.slug) throw new RpcError(4004, "slug is required");
+        return { ok: false, enabled: false };
+      },
+    }),
+    pluginMethod(),
+    browserMethod(),
+    ...rollbackMethods(gateway),
+  ];
+}
+
+function pluginMethod(): DefinedMethod {
+  return method({
+    name: "plugins.manage",
+    kind: "worker",
+    params: z.object({ action: text, name: text, enable: anything }),
+    failCode: 5026,
+    handle: ({ action = "list", name }) => {
+      if (action === "list") return { plugins: [], user_count: 0, bundled_count: 0 };
+      if (action !== "toggle") throw new RpcError(4017, `unknown action: ${action}`);
+      throw new RpcError(4019, name ? `no such plugin: ${name}` : "name is required");
+    },
+  });
+}
+
+function browserMethod(): DefinedMethod {
+  return method({
+    name: "browser.manage",
+    kind: "worker",
+    params: z.object({ action: text, url: text, session_id: anything }),
+    failCode: 5031,
+    handle: ({ action = "status" }) => {
+      if (action === "status" || action === "disconnect") return { connected: false };
+      if (action !== "connect") throw new RpcError(4015, `unknown action: ${action}`);
+      throw new RpcError(5031, "There is no browser tool in this program");
+    },
+  });
+}
+
+/** No checkpoints are made, so there is nothing to compare with or to go back to. */
+function rollbackMethods(gateway: Gateway): DefinedMethod[] {
+  const params = z.object({ session_id: anything, hash: anything, file_path: text });
+  function withHash(name: string, answer: () => Record<string, unknown>): DefinedMethod {
+    return method({
+      name,
+      kind: "inline",
+      params,
+      handle: ({ session_id: sid, hash }) => {
+        gateway.live.require(sid);
+        if (hash === undefined || hash === null || hash === "") throw new RpcError(4014, "hash is required");
+        return answer();
+      },
+    });
+  }
+  return [
+    method({
+      name: "rollback.list",
+      kind: "inline",
+      params,
+      handle: ({ session_id: sid }) => {
+        gateway.live.require(sid);
+        return { enabled: false, checkpoints: [] };
+      },
+    }),
+    withHash("rollback.diff", () => {
+      throw new RpcError(5022, "There are no checkpoints");
+    }),
+    withHash(
+      "rollback.restore",
+      () => ({ success: false, reason: "disabled", error: "There are no checkpoints" }),
+    ),
+  ];
+}

@@ -1,0 +1,266 @@
+/** Runs: submission, status, journal and its readers, limits, idempotency, restarts. */
+import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import { collectSse, readSse, startApi } from "../../support/api_driver.ts";
+import { startModelServer } from "../../support/model_server.ts";
+import { makeRig } from "../../support/program.ts";
+import { ask, eventsOf, namesOf, refusal, startRun, statusOf, untilStatus } from "./run_scene.ts";
+
+const SLOW = { steps: [{ delay_ms: 400, text: "slow" }] };
+
+Deno.test("api 45, 9: what is no run is refused and none is made", async () => {
+  await using model = await startModelServer();
+  await using api = await startApi({ model });
+  for (
+    const body of ["{", "[]", '"x"', {}, { input: "" }, {
+      input: "x",
+      conversation_history: [{ role: "user" }],
+    }]
+  ) {
+    assertEquals([body, (await refusal(api, "/v1/runs", { body }))[0]], [body, 400]);
+  }
+  assertEquals(await refusal(api, "/v1/runs", { body: { input: "x", previous_response_id: "resp_none" } }), [
+    404,
+    "previous_response_not_found",
+  ]);
+  assertEquals((await refusal(api, "/v1/runs", { body: { input: "x", session_id: "../x" } }))[0], 400);
+  assertEquals((await ask(api, "/v1/runs")).body.data, []);
+  assertEquals(model.calls().length, 0);
+  assertEquals(await refusal(api, "/v1/runs/run_x"), [404, "run_not_found"]);
+});
+
+Deno.test("api 46: a run is accepted at once, runs, and keeps its output and usage", async () => {
+  await using model = await startModelServer({
+    turns: [{
+      steps: [{ delay_ms: 50, text: "Done." }, { usage: { prompt_tokens: 50, completion_tokens: 200 } }],
+    }],
+  });
+  await using api = await startApi({ model });
+  const id = await startRun(api);
+  assertMatch(id, /^run_[0-9a-f]{32}$/);
+  assert(["queued", "running"].includes((await statusOf(api, id)).status));
+  const { created_at, updated_at, ...status } = await untilStatus(api, id, "completed");
+  assert(created_at <= updated_at && Math.abs(updated_at - Date.now() / 1000) < 60);
+  assertEquals(status, {
+    object: "hermes.run",
+    run_id: id,
+    status: "completed",
+    session_id: id,
+    model: "hermes-agent",
+    last_event: "run.completed",
+    output: "Done.",
+    usage: { input_tokens: 50, output_tokens: 200, total_tokens: 250 },
+  });
+});
+
+Deno.test("api 47: readers before, during and after the run see the same events; one drops and resumes", async () => {
+  await using model = await startModelServer({
+    turns: [
+      { steps: [{ text: "a" }, { tool: "terminal", args: { command: "echo hi" } }] },
+      { steps: [{ delay_ms: 50, text: "b" }, { delay_ms: 100, text: "c" }] },
+    ],
+  });
+  await using api = await startApi({ model });
+  const id = await startRun(api);
+  const early = [eventsOf(api, id), eventsOf(api, id)];
+  // This one leaves after its second event and comes back with its cursor.
+  const seen: string[] = [];
+  for await (const frame of readSse(await api.call(`/v1/runs/${id}/events`))) {
+    if (frame.id !== undefined) seen.push(frame.data!);
+    if (seen.length === 2) break;
+  }
+  const rest = await eventsOf(api, id, { "Last-Event-ID": String(JSON.parse(seen[1]!).seq) });
+  seen.push(...rest.flatMap((frame) => frame.data ?? []));
+  const [first, second] = await Promise.all(early);
+  const late = await eventsOf(api, id);
+  assertEquals([first![0]!.comment, first!.at(-1)!.comment], ["open", "stream closed"]);
+  assertEquals(second, first);
+  assertEquals(late, first);
+  assertEquals(seen, first!.flatMap((frame) => frame.data ?? []));
+  assertEquals(namesOf(late), [
+    "message.delta",
+    "message.interim",
+    "tool.started",
+    "tool.completed",
+    "message.delta",
+    "message.delta",
+    "run.completed",
+  ]);
+  const events = late.flatMap((frame) => frame.json ?? []);
+  assertEquals(events.map((event) => event.seq), [0, 1, 2, 3, 4, 5, 6]);
+  assertEquals(late.flatMap((frame) => frame.id ?? []), ["0", "1", "2", "3", "4", "5", "6"]);
+  assertEquals(events.every((event) => event.run_id === id && event.timestamp > 1e9), true);
+  const { tool, preview, tool_call_id } = events[2];
+  assertEquals([tool, preview, tool_call_id], ["terminal", "echo hi", events[3].tool_call_id]);
+  assertEquals([events[3].error, typeof events[3].duration], [false, "number"]);
+  assertEquals(events[6].output, "bc");
+});
+
+Deno.test("api 47: of 1,100 events the newest 1,000 are kept, also over a restart", async () => {
+  await using rig = await makeRig();
+  await using model = await startModelServer({
+    turns: [{ steps: [{ delay_ms: 1, text: "x", repeat: 1100 }] }],
+  });
+  let id: string;
+  let last: number;
+  {
+    await using api = await startApi({ model, rig });
+    id = await startRun(api);
+    const live = await eventsOf(api, id);
+    last = live.flatMap((frame) => frame.json?.seq ?? []).at(-1)!;
+    assert(last >= 1000, `only ${last} events`);
+    await api.stop();
+  }
+  await using api = await startApi({ model, rig });
+  const frames = await eventsOf(api, id, { "Last-Event-ID": "0" });
+  const oldest = last - 999;
+  const { timestamp, ...notice } = frames[1]!.json;
+  assert(timestamp > 1e9);
+  assertEquals([frames[1]!.id, notice], [undefined, {
+    event: "replay.truncated",
+    run_id: id,
+    oldest_retained_seq: oldest,
+    requested_seq: 0,
+  }]);
+  assertEquals(
+    frames.slice(2, -1).map((frame) => frame.json.seq),
+    Array.from({ length: 1000 }, (_, i) => oldest + i),
+  );
+  assertEquals(frames.at(-2)!.json.event, "run.completed");
+  const tail = await collectSse(await api.call(`/v1/runs/${id}/events?last_seq=${last - 1}`));
+  assertEquals(tail.flatMap((frame) => frame.json?.seq ?? []), [last]);
+});
+
+Deno.test("api 55: at the limit further work is 429 until the run has ended", async () => {
+  await using model = await startModelServer({ turns: [SLOW, "free again"] });
+  await using api = await startApi({ model, server: { max_concurrent_runs: 1 } });
+  const id = await startRun(api);
+  const second = await ask(api, "/v1/runs", { body: { input: "two" } });
+  assertEquals([second.status, second.body.error.code, second.headers.get("retry-after")], [
+    429,
+    "rate_limit_exceeded",
+    "1",
+  ]);
+  const messages = [{ role: "user", content: "hi" }];
+  assertEquals((await refusal(api, "/v1/chat/completions", { body: { messages } }))[0], 429);
+  assertEquals((await refusal(api, "/v1/responses", { body: { input: "hi" } }))[0], 429);
+  await untilStatus(api, id, "completed");
+  await untilStatus(api, await startRun(api), "completed");
+});
+
+Deno.test("api 56: a key makes one run of equal requests, at full capacity and over a restart", async () => {
+  await using rig = await makeRig();
+  await using model = await startModelServer({ turns: [SLOW] });
+  const headers = { "Idempotency-Key": "once-1" };
+  const again = { body: { input: "go" }, headers };
+  let id: string;
+  {
+    await using api = await startApi({ model, rig, server: { max_concurrent_runs: 1 } });
+    id = await startRun(api, { input: "go" }, headers);
+    const full = await ask(api, "/v1/runs", again);
+    assertEquals([full.status, full.body.run_id, full.body.replayed], [202, id, true]);
+    assertEquals(full.headers.get("idempotency-replayed"), "true");
+    await untilStatus(api, id, "completed");
+    const ended = await ask(api, "/v1/runs", again);
+    assertEquals(ended.body, { run_id: id, status: "completed", replayed: true });
+    await api.stop();
+  }
+  await using api = await startApi({ model, rig });
+  assertEquals((await ask(api, "/v1/runs", again)).body, { run_id: id, status: "completed", replayed: true });
+  assertEquals(await refusal(api, "/v1/runs", { body: { input: "other" }, headers }), [
+    409,
+    "idempotency_key_conflict",
+  ]);
+  assertEquals(
+    await refusal(api, "/v1/runs", { body: { input: "go" }, headers: { "Idempotency-Key": "a b" } }),
+    [400, "invalid_idempotency_key"],
+  );
+  assertEquals(model.calls().length, 1);
+});
+
+Deno.test("api 56: equal requests at the same moment start one run", async () => {
+  await using model = await startModelServer({ turns: [SLOW, SLOW] });
+  await using api = await startApi({ model });
+  const options = { body: { input: "go" }, headers: { "Idempotency-Key": "k" } };
+  const answers = await Promise.all([1, 2, 3].map(() => ask(api, "/v1/runs", options)));
+  assertEquals(new Set(answers.map(({ body }) => body.run_id)).size, 1);
+  assertEquals(answers.filter(({ body }) => body.replayed === false).length, 1);
+  await untilStatus(api, answers[0]!.body.run_id, "completed");
+  assertEquals(model.calls().length, 1);
+});
+
+Deno.test("api 57: a run whose server was killed is interrupted, and so are its events", async () => {
+  await using rig = await makeRig();
+  await using model = await startModelServer({
+    turns: [{ steps: [{ text: "half" }, { stall: true }] }, "fine"],
+  });
+  let id: string;
+  {
+    await using api = await startApi({ model, rig });
+    id = await startRun(api);
+    await untilStatus(api, id, "running");
+    await api.stop("SIGKILL");
+  }
+  await using api = await startApi({ model, rig });
+  const status = await statusOf(api, id);
+  assertEquals([status.status, status.last_event], ["interrupted", "run.interrupted"]);
+  assertMatch(status.error, /restarted/);
+  assertEquals(namesOf(await eventsOf(api, id)).at(-1), "run.interrupted");
+  assertEquals(await refusal(api, `/v1/runs/${id}/steer`, { body: { input: "x" } }), [
+    409,
+    "run_not_accepting_steer",
+  ]);
+  assertEquals(await refusal(api, `/v1/runs/${id}/approval`, { body: { choice: "once" } }), [
+    409,
+    "approval_not_active",
+  ]);
+  await untilStatus(api, await startRun(api), "completed");
+});
+
+Deno.test("api 57: a stop signal interrupts a run and ends its readers' streams", async () => {
+  await using rig = await makeRig();
+  await using model = await startModelServer({ turns: [{ steps: [{ text: "half" }, { stall: true }] }] });
+  let id: string;
+  {
+    await using api = await startApi({ model, rig });
+    id = await startRun(api);
+    const reading = eventsOf(api, id);
+    await untilStatus(api, id, "running");
+    assertEquals((await api.stop()).code, 0);
+    const frames = await reading;
+    assertEquals([namesOf(frames).at(-1), frames.at(-1)!.comment], ["run.interrupted", "stream closed"]);
+  }
+  await using api = await startApi({ model, rig });
+  assertEquals((await statusOf(api, id)).status, "interrupted");
+});
+
+Deno.test("a server leaves the runs of another one on the same home alone", async () => {
+  await using rig = await makeRig();
+  await using model = await startModelServer({ turns: [SLOW, "second"] });
+  await using first = await startApi({ model, rig });
+  const id = await startRun(first);
+  await using second = await startApi({ model, rig });
+  assert(["queued", "running"].includes((await statusOf(second, id)).status));
+  assertEquals(await refusal(second, `/v1/runs/${id}/stop`, { method: "POST" }), [409, "run_not_active"]);
+  await untilStatus(first, id, "completed");
+  await untilStatus(second, id, "completed");
+});
+
+Deno.test("lost runs are found: newest first, by status and session, page by page", async () => {
+  await using model = await startModelServer({ turns: ["1", "2", "3"] });
+  await using api = await startApi({ model });
+  const ids: string[] = [];
+  for (const session_id of ["s1", "s2", "s1"]) {
+    const id = await startRun(api, { input: "go", session_id });
+    await untilStatus(api, id, "completed");
+    ids.unshift(id);
+  }
+  const list = async (query: string) => {
+    const { body } = await ask(api, `/v1/runs?${query}`);
+    return [body.data.map((run: { run_id: string }) => run.run_id), body.has_more];
+  };
+  assertEquals(await list("limit=2"), [[ids[0], ids[1]], true]);
+  assertEquals(await list(`limit=2&after=${ids[1]}`), [[ids[2]], false]);
+  assertEquals(await list("session_id=s1"), [[ids[0], ids[2]], false]);
+  assertEquals(await list("status=running"), [[], false]);
+  assertEquals(await refusal(api, "/v1/runs?limit=x"), [400, "invalid_pagination"]);
+});

@@ -1,0 +1,143 @@
+/** Images, drops, pastes and path completion against the real program (tui-gateway.md B.16, B.17). */
+import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import type { Json } from "../../support/gateway_driver.ts";
+import { withGateway } from "./scene.ts";
+
+/** One red pixel. */
+const PNG = Uint8Array.from(
+  atob("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="),
+  (c) => c.charCodeAt(0),
+);
+/** The name of a model that sees. */
+const SEEING = { model: "llava-test", provider: "custom" };
+
+Deno.test("image.attach queues an image that the next prompt consumes", async () => {
+  await withGateway({ model: { turns: ["red", "none"] } }, async ({ host, model, rig }) => {
+    const path = `${rig.workspace}/a pixel.png`;
+    await Deno.writeFile(path, PNG);
+    const { sid } = await host.session(SEEING);
+    const attach = (line: string) => host.request("image.attach", { session_id: sid, path: line });
+    assertEquals(await attach(`"${path}" what colour?`), {
+      attached: true,
+      path,
+      count: 1,
+      remainder: "what colour?",
+      text: "what colour?",
+      name: "a pixel.png",
+      width: 1,
+      height: 1,
+      token_estimate: 85,
+    });
+    assertEquals((await attach("a\\ pixel.png")).text, "[User attached image: a pixel.png]");
+    assertEquals((await attach(`file://${encodeURI(path)}`)).count, 3);
+    assertEquals((await attach(path)).count, 4);
+    const ended = await host.turn(sid, "");
+    assertEquals([ended.status, ended.text], ["complete", "red"]);
+    const parts = model.calls()[0]!.body.messages.at(-1).content;
+    assertEquals(parts.map((part: Json) => part.type), ["image_url", "image_url", "image_url", "image_url"]);
+    assert(parts[0].image_url.url.startsWith("data:image/png;base64,iVBORw0KGgo"));
+    await host.turn(sid, "and now?");
+    assertEquals(model.calls()[1]!.body.messages.at(-1).content, "and now?");
+    const shown = (await host.request("session.history", { session_id: sid })).messages[0].text;
+    assertEquals(shown, Array(4).fill("[image: a pixel.png]").join("\n"));
+  });
+});
+
+Deno.test("image.attach says what it cannot attach", async () => {
+  await withGateway({}, async ({ host, rig }) => {
+    await Deno.writeTextFile(`${rig.workspace}/notes.txt`, "x");
+    const { sid } = await host.session();
+    const refused = async (path: unknown) =>
+      (await host.refused("image.attach", { session_id: sid, path })).code;
+    assertEquals([await refused(""), await refused("nothing.png"), await refused("notes.txt")], [
+      4015,
+      4016,
+      4016,
+    ]);
+    assertEquals((await host.refused("image.attach", { session_id: "x", path: "y" })).code, 4001);
+    assertEquals((await host.refused("prompt.submit", { session_id: sid, text: "" })).code, 4012);
+    const paste = await host.request("clipboard.paste", { session_id: sid });
+    assertEquals([paste.attached, typeof paste.message], [false, "string"]);
+  });
+});
+
+Deno.test("input.detect_drop tells files from words and queues images", async () => {
+  await withGateway({ model: { turns: ["ok"] } }, async ({ host, model, rig }) => {
+    await Deno.writeFile(`${rig.workspace}/p.png`, PNG);
+    await Deno.writeTextFile(`${rig.workspace}/notes.txt`, "x");
+    const { sid } = await host.session(SEEING);
+    const detect = (text: string) => host.request("input.detect_drop", { session_id: sid, text });
+    for (const text of ["hello", "", "/help", "p.png", `${rig.workspace}`, `${rig.workspace}/none.png`]) {
+      assertEquals(await detect(text), { matched: false }, text);
+    }
+    const image = await detect(`${rig.workspace}/p.png look at this`);
+    assertEquals([image.matched, image.is_image, image.count, image.text, image.width], [
+      true,
+      true,
+      1,
+      "look at this",
+      1,
+    ]);
+    const path = `${rig.workspace}/notes.txt`;
+    assertEquals(await detect(`'${path}' read it`), {
+      matched: true,
+      is_image: false,
+      path,
+      name: "notes.txt",
+      text: `[User attached file: ${path}]\nread it`,
+    });
+    await host.turn(sid, image.text);
+    const parts = model.calls()[0]!.body.messages.at(-1).content;
+    assertEquals(parts.map((part: Json) => part.type), ["text", "image_url"]);
+  });
+});
+
+Deno.test("paste.collapse keeps a paste in a file of its own", async () => {
+  await withGateway({}, async ({ host, rig }) => {
+    const text = "one\ntwo\nthrée";
+    const first = await host.request("paste.collapse", { text });
+    assertMatch(first.path, /\/pastes\/paste_\d{8}_\d{6}(_\d+)?\.txt$/);
+    assert(first.path.startsWith(rig.home));
+    assertEquals([first.lines, first.placeholder], [3, `[Pasted text: 3 lines → ${first.path}]`]);
+    assertEquals(await Deno.readTextFile(first.path), text);
+    assert((await host.request("paste.collapse", { text })).path !== first.path);
+    assertEquals((await host.refused("paste.collapse", { text: "" })).code, 4004);
+  });
+});
+
+Deno.test("complete.path lists folders, references after @, and files of the repository by rank", async () => {
+  await withGateway({}, async ({ host, rig }) => {
+    for (const dir of ["src/deep", "docs", "node_modules/x"]) {
+      await Deno.mkdir(`${rig.workspace}/${dir}`, { recursive: true });
+    }
+    for (
+      const file of [
+        "src/main.ts",
+        "src/deep/domain.ts",
+        "docs/guide.md",
+        "main",
+        ".hidden",
+        "node_modules/x/main.ts",
+      ]
+    ) {
+      await Deno.writeTextFile(`${rig.workspace}/${file}`, "");
+    }
+    const { sid } = await host.session();
+    const complete = async (word: string, more: Json = {}) =>
+      (await host.request("complete.path", { session_id: sid, word, ...more })).items.map((item: Json) =>
+        item.text
+      );
+    assertEquals(await complete("@"), ["@diff", "@staged", "@file:", "@folder:", "@url:", "@git:"]);
+    assertEquals(await complete(""), ["docs/", "node_modules/", "src/", "main"]);
+    assertEquals(await complete("s"), ["src/"]);
+    assertEquals(await complete("src/"), ["src/deep/", "src/main.ts"]);
+    assertEquals(await complete("."), [".hidden"]);
+    assertEquals(await complete("none/"), []);
+    assertEquals(await complete("@file:src/m"), ["@file:src/main.ts"]);
+    assertEquals(await complete("@folder:"), ["@folder:docs/", "@folder:node_modules/", "@folder:src/"]);
+    assertEquals(await complete("@main"), ["@file:main", "@file:src/main.ts", "@file:src/deep/domain.ts"]);
+    assertEquals(await complete("@gde"), ["@file:docs/guide.md"]);
+    assertEquals((await complete("@di"))[0], "@diff");
+    assertEquals(await complete("gui", { cwd: `${rig.workspace}/docs` }), ["guide.md"]);
+  });
+});

@@ -1,0 +1,94 @@
+/** ClientFiles over a scripted client and a disk in memory. */
+import { ClientFiles } from "../../../src/protocols/acp/client_files.ts";
+import { PeerError } from "../../../src/protocols/acp/peer.ts";
+import { assertEquals, assertRejects } from "../../support/assert.ts";
+
+const encode = (text: string) => new TextEncoder().encode(text);
+const decode = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+
+function scene(options: { read?: boolean; write?: boolean; links?: Record<string, string> } = {}) {
+  const disk = new Map<string, string>();
+  const buffers = new Map<string, string>();
+  const asked: string[] = [];
+  const files = new ClientFiles({
+    disk: {
+      read: (path) => Promise.resolve(encode(disk.get(path)!)),
+      exists: (path) => Promise.resolve(disk.has(path)),
+      write: (path, data) => Promise.resolve(void disk.set(path, decode(data))),
+      remove: (path) => Promise.resolve(void disk.delete(path)),
+      rename: (from, to) => {
+        disk.set(to, disk.get(from)!);
+        disk.delete(from);
+        return Promise.resolve();
+      },
+    },
+    files: {
+      realPath: (path) => Promise.resolve(options.links?.[path] ?? path),
+      mkdir: () => Promise.resolve(),
+    },
+    offers: () => ({ read: options.read ?? true, write: options.write ?? true }),
+    roots: () => ["/work", "/link"],
+    request: (method, params) => {
+      const path = String(params.path);
+      asked.push(`${method} ${path}`);
+      if (method === "fs/write_text_file") buffers.set(path, String(params.content));
+      const content = buffers.get(path);
+      return content === undefined
+        ? Promise.reject(new PeerError({ code: -32002, message: "no such file" }))
+        : Promise.resolve({ content });
+    },
+  });
+  return { files, disk, buffers, asked };
+}
+
+Deno.test("ClientFiles.read() asks the client inside the roots only, by name or by real path", async () => {
+  const { files, disk, buffers, asked } = scene({ links: { "/link": "/real", "/real/b": "/real/b" } });
+  for (const path of ["/work/a", "/real/b"]) buffers.set(path, `buffer of ${path}`);
+  for (const path of ["/workshop/a", "/elsewhere/c"]) disk.set(path, `disk of ${path}`);
+  for (const path of ["/work/a", "/real/b", "/workshop/a", "/elsewhere/c"]) {
+    const from = path.startsWith("/work/") || path.startsWith("/real/") ? "buffer" : "disk";
+    assertEquals(decode(await files.read(path)), `${from} of ${path}`);
+  }
+  assertEquals(asked, ["fs/read_text_file /work/a", "fs/read_text_file /real/b"]);
+});
+
+Deno.test("ClientFiles.read() gives the client's error in its own words", async () => {
+  const { files, disk } = scene();
+  disk.set("/work/a", "never read");
+  await assertRejects(() => files.read("/work/a"), /could not read '\/work\/a': no such file/);
+});
+
+Deno.test("ClientFiles.exists() knows a buffer that was never saved", async () => {
+  const { files, buffers, disk } = scene();
+  buffers.set("/work/new", "text");
+  disk.set("/work/old", "text");
+  assertEquals(await Promise.all(["/work/new", "/work/old", "/work/none"].map((p) => files.exists(p))), [
+    true,
+    true,
+    false,
+  ]);
+});
+
+Deno.test("ClientFiles.rename() takes unsaved text along", async () => {
+  const { files, disk, buffers } = scene();
+  disk.set("/work/a", "saved");
+  buffers.set("/work/a", "unsaved");
+  await files.rename("/work/a", "/work/b");
+  assertEquals(buffers.get("/work/b"), "unsaved");
+  assertEquals([...disk.keys()], ["/work/b"]);
+});
+
+Deno.test("ClientFiles.write() keeps a byte order mark and refuses what is no text", async () => {
+  const { files, buffers, disk } = scene();
+  await files.write("/work/a", encode("\uFEFFtext"));
+  assertEquals(buffers.get("/work/a"), "\uFEFFtext");
+  await assertRejects(() => files.write("/work/b", new Uint8Array([0xff, 0xfe])), /not UTF-8 text/);
+  assertEquals(disk.size, 0);
+});
+
+Deno.test("ClientFiles.write() for a client that cannot read goes to the disk, unasked", async () => {
+  const { files, disk, asked } = scene({ read: false });
+  await files.write("/work/a", encode("text"));
+  assertEquals(disk.get("/work/a"), "text");
+  assertEquals(asked, []);
+});
