@@ -17,6 +17,9 @@ function say(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }
 
+/** Longer than any step takes; a step that hangs is ended and has failed. */
+const STEP_MS = 25 * 60_000;
+
 /** Runs a step, passing its output on, and returns its text. */
 async function run(
   args: readonly string[],
@@ -30,6 +33,10 @@ async function run(
     stdout: "piped",
     stderr: "piped",
   }).spawn();
+  const timer = setTimeout(() => {
+    say(`   ended after ${STEP_MS / 60_000} minutes`);
+    child.kill("SIGKILL");
+  }, STEP_MS);
   let text = "";
   const pass = async (stream: ReadableStream<Uint8Array>) => {
     const decoder = new TextDecoder();
@@ -39,6 +46,7 @@ async function run(
     }
   };
   const [status] = await Promise.all([child.status, pass(child.stdout), pass(child.stderr)]);
+  clearTimeout(timer);
   return { ok: status.success, text };
 }
 

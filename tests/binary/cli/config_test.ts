@@ -28,6 +28,9 @@ Deno.test("core 55: a broken config file gives a warning, and config set refuses
   const set = await runProgram(["config", "set", "agent.max_turns", "5"], { rig });
   assertEquals([set.code, set.stdout], [1, ""]);
   assertEquals(await Deno.readTextFile(`${rig.home}/config.jsonc`), broken);
+  const run = await runProgram(["run", "--demo", "list files"], { rig });
+  assertEquals(run.code, 0);
+  assertMatch(run.stderr, /warning: .*config\.jsonc cannot be read/);
 });
 
 Deno.test("core 56: config set of a key goes to .env with mode 0600, masked in the echo", async () => {

@@ -14,6 +14,7 @@ const COMMANDS = [
   "model",
   "sessions",
   "config",
+  "policy",
   "doctor",
   "version",
   "completions",
