@@ -103,7 +103,7 @@ function dropPrefix(model: string, prefixes: readonly string[]): string {
 
 function deepseekName(model: string): string {
   const id = model.toLowerCase();
-  if (id === "deepseek-chat" || id === "deepseek-reasoner" || /^deepseek-v\d/.test(id)) return id;
+  if (/^deepseek-(chat|reasoner|flash|pro)$|^deepseek-v\d/.test(id)) return id;
   return /r1|reason|think/.test(id) ? "deepseek-reasoner" : "deepseek-chat";
 }
 

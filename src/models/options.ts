@@ -62,11 +62,17 @@ export async function buildOptions(
   ]);
   const served = new Set(own.flatMap((row) => row.models));
   const rows = [
-    ...builtIn.filter((row) => row !== null).map((row) => withoutServed(row, served)),
+    ...builtIn.filter((row) => row !== null).filter((row) => isWanted(row, context.settings))
+      .map((row) => withoutServed(row, served)),
     builtinRow(slug, context),
     ...own,
   ];
   return { providers: rows, model: current?.model ?? "", provider: slug };
+}
+
+/** The user may leave providers out of pickers, but not the one in force. */
+function isWanted(row: OptionRow, settings: Settings): boolean {
+  return row.is_current || !settings.model_catalog?.excluded_providers.includes(row.slug);
 }
 
 /** A live custom endpoint is reported under the name it was saved as. */

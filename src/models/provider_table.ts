@@ -78,8 +78,8 @@ export const PROVIDERS: readonly ProviderRow[] = [
     urlEnv: "OPENROUTER_BASE_URL",
     aliases: "or",
     flags: ["aggregator"],
-    models: "z-ai/glm-5.2 anthropic/claude-sonnet-4.6 openai/gpt-5.5 google/gemini-2.5-pro " +
-      "deepseek/deepseek-chat moonshotai/kimi-k2 qwen/qwen3-coder",
+    models: "z-ai/glm-5.2 anthropic/claude-sonnet-4.6 openai/gpt-5.5 google/gemini-3.1-pro-preview " +
+      "deepseek/deepseek-chat moonshotai/kimi-k2.6 qwen/qwen3-coder",
   }),
   row("novita", "NovitaAI", "https://api.novita.ai/openai/v1", "NOVITA_API_KEY", {
     urlEnv: "NOVITA_BASE_URL",
@@ -169,7 +169,7 @@ export const PROVIDERS: readonly ProviderRow[] = [
     {
       urlEnv: "GEMINI_BASE_URL",
       aliases: "google google-gemini",
-      models: "gemini-2.5-flash gemini-2.5-pro",
+      models: "gemini-3.8-flash gemini-3.1-pro-preview",
     },
   ),
   row("vertex", "Google Vertex AI", "", "", { aliases: "google-vertex", flags: ["unsupported"] }),
@@ -182,7 +182,7 @@ export const PROVIDERS: readonly ProviderRow[] = [
     urlEnv: "XAI_BASE_URL",
     aliases: "grok x-ai",
     flags: ["responses"],
-    models: "grok-4-fast grok-4",
+    models: "grok-4.7 grok-4.20",
   }),
   row("zai", "Z.AI / GLM", "https://api.z.ai/api/paas/v4", "GLM_API_KEY ZAI_API_KEY Z_AI_API_KEY", {
     urlEnv: "GLM_BASE_URL",
@@ -192,12 +192,12 @@ export const PROVIDERS: readonly ProviderRow[] = [
   row("kimi-coding", "Kimi / Moonshot", "https://api.moonshot.ai/v1", "KIMI_API_KEY KIMI_CODING_API_KEY", {
     urlEnv: "KIMI_BASE_URL",
     aliases: "kimi moonshot",
-    models: "kimi-k2",
+    models: "kimi-k2.6 kimi-k3",
   }),
   row("kimi-coding-cn", "Kimi / Moonshot (China)", "https://api.moonshot.cn/v1", "KIMI_CN_API_KEY", {
     urlEnv: "KIMI_CN_BASE_URL",
     aliases: "kimi-cn",
-    models: "kimi-k2",
+    models: "kimi-k2.6 kimi-k3",
   }),
   row("stepfun", "StepFun", "https://api.stepfun.ai/step_plan/v1", "STEPFUN_API_KEY", {
     urlEnv: "STEPFUN_BASE_URL",

@@ -129,11 +129,13 @@ class ModelService implements Models {
       if (!found.has(key)) found.set(key, { provider, model, label: `${model} (${label})` });
     };
     for (const model of [this.#default(), current]) if (model) add(model.provider, model.model, model.label);
+    const excluded = context.settings.model_catalog?.excluded_providers;
     for (const row of PROVIDERS) {
-      if (row.flavour === "unsupported") continue;
-      const offered = offeredModels(row, this.#catalog);
-      const runtime = offered.length === 0 ? null : rowRuntime(row, context);
+      if (row.flavour === "unsupported" || excluded?.includes(row.id)) continue;
+      const runtime = rowRuntime(row, context);
       if (!runtime) continue;
+      const offered = offeredModels(row, this.#catalog);
+      if (offered.length === 0) continue;
       const kept = this.#lists.kept(runtime.baseUrl)?.map((m) => m.id) ?? [];
       for (const model of kept.length > 0 ? kept : offered) add(row.id, model, row.label);
     }

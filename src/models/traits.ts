@@ -3,7 +3,7 @@ import type { CatalogModel } from "./catalog_format.ts";
 import { isAdaptiveClaude } from "./claude_ids.ts";
 
 const VISION =
-  /claude|gpt-4o|gpt-4[.-]1|gpt-[5-9]|(^|\/)o[34]|gemini|gemma-?[34]|llama-?4|grok-4|pixtral|llava|(^|[-/])vl($|[-:])|-vl-|vision|glm-4[.-]\dv|kimi-k2[.-]5/;
+  /claude|gpt-4o|gpt-4[.-]1|gpt-[5-9]|(^|\/)o[34]|gemini|gemma-?[34]|llama-?4|grok-4|pixtral|llava|(^|[-/])vl($|[-:])|-vl-|vision|glm-4[.-]\dv|kimi-k(2[.-]5|[3-9])/;
 
 export function seesImages(model: string, known: CatalogModel | null): boolean {
   return known?.sees ?? VISION.test(model.toLowerCase());

@@ -167,3 +167,34 @@ Deno.test("core 2: normaliseUsage() takes cached tokens out of the input", () =>
     null,
   ]);
 });
+
+Deno.test("buildChatBody() marks system prompt and messages for routes that pass the marks on, in their layout", () => {
+  const messages: Message[] = [
+    { role: "user", content: "one" },
+    { role: "assistant", content: null, toolCalls: [{ id: "c", name: "x", arguments: "{}" }] },
+    { role: "tool", toolCallId: "c", toolName: "x", content: "r" },
+    { role: "assistant", content: "two" },
+    { role: "user", content: [{ type: "text", text: "three" }, { type: "text", text: "four" }] },
+  ];
+  const marked = (model: Partial<ResolvedModel>, cacheTtl: "5m" | "off" = "5m") => {
+    const body = buildChatBody(requestOf("", { messages }), { ...MODEL, ...model }, {
+      stream: false,
+      ownCap: true,
+      summaries: true,
+      extraBody: {},
+      cacheTtl,
+      maxOutput: null,
+    });
+    const sent = body["messages"] as { content: unknown }[];
+    return sent.map(({ content }) =>
+      Array.isArray(content) ? content.map((part) => part.cache_control) : null
+    );
+  };
+  const mark = { type: "ephemeral" };
+  const claude = { model: "anthropic/claude-sonnet-4.6" };
+  assertEquals(marked(claude), [[mark], [mark], null, null, [mark], [undefined, mark]]);
+  assertEquals(marked(claude, "off"), [null, null, null, null, null, [undefined, undefined]]);
+  assertEquals(marked({ model: "openai/gpt-5.5" })[0], null);
+  assertEquals(marked({ provider: "alibaba", model: "qwen3-coder-plus" })[0], [mark]);
+  assertEquals(marked({ provider: "custom", model: "claude-sonnet-4.6" })[0], null);
+});

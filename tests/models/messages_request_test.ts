@@ -159,3 +159,18 @@ Deno.test("messagesUrl() finds the place under any form of the address", () => {
   }
   assertEquals(messagesUrl("https://h/anthropic"), "https://h/anthropic/v1/messages");
 });
+
+Deno.test("buildMessagesBody() stands in for tools that the history has used and that are not offered", () => {
+  const body = (more: object) => {
+    const { tools, tool_choice } = buildMessagesBody(requestOf("x", more), MODEL, OPTIONS);
+    return [tools, tool_choice];
+  };
+  const stub = (name: string) => ({ name, input_schema: { type: "object" } });
+  assertEquals(body({}), [undefined, undefined]);
+  assertEquals(body({ messages: CALLS }), [[stub("x"), stub("y")], { type: "none" }]);
+  const tools = [{ name: "x", description: "X.", parameters: { type: "object" } }];
+  assertEquals(body({ messages: CALLS, tools }), [
+    [{ name: "x", description: "X.", input_schema: { type: "object" } }],
+    undefined,
+  ]);
+});

@@ -91,6 +91,15 @@ Deno.test("options() shows providers with a key, skeletons when asked, never wha
   assertEquals([nothing.model, nothing.provider, rowsOf(nothing).map((r) => r.slug)], ["", "", ["builtin"]]);
 });
 
+Deno.test("options() and known() leave out the providers that the config excludes, but not the one in force", async () => {
+  const env = { DEEPSEEK_API_KEY: "ds-secret-0123456789", XAI_API_KEY: "xai-0123456789" };
+  const config = { model_catalog: { excluded_providers: ["xai", "deepseek"] } };
+  const models = makeModels({ env, config });
+  const rows = rowsOf(await models.options({}));
+  assertEquals(rows.map((row) => row.slug), ["deepseek", "builtin"]);
+  assertEquals(models.known().map((known) => known.provider), ["deepseek", "builtin"]);
+});
+
 Deno.test("options() reports a live custom endpoint under its saved name and keeps the current model in its row", async () => {
   await using live = await startModelServer({ models: ["a"] });
   const config = {

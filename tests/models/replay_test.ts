@@ -63,6 +63,47 @@ Deno.test("Messages: the signed thought comes back before its text and call", as
   ]);
 });
 
+const INTERLEAVED = {
+  steps: [
+    { reasoning: "one" },
+    { text: "so" },
+    { reasoning: "two" },
+    { tool: "t", id: "call_1" },
+    { reasoning: "three" },
+    { tool: "t", id: "call_2", args: { n: 2 } },
+  ],
+};
+
+/** The first answer as it is told in the second request. */
+async function replayed(api_mode: string) {
+  await using server = await startModelServer({ turns: [INTERLEAVED, "done"] });
+  const models = makeModels({
+    config: { providers: { box: { base_url: server.url, api_mode, model: "m" } } },
+  });
+  const client = models.client(models.resolve({ provider: "custom:box" }));
+  const messages = after(await play(client, requestOf("go")));
+  await play(client, requestOf("", { messages }));
+  return server.calls()[1]!.body;
+}
+
+Deno.test("thoughts that come between text and calls go back to where they were", async () => {
+  const { messages } = await replayed("anthropic_messages");
+  const blocks = messages[1].content as { type: string; thinking?: string }[];
+  const order = ["one", "text", "two", "tool_use", "three", "tool_use"];
+  assertEquals(blocks.map((block) => block.thinking ?? block.type), order);
+  const { input } = await replayed("codex_responses");
+  const items = input.slice(1, 7) as { type: string; encrypted_content?: string; place?: unknown }[];
+  assertEquals(items.map((item) => item.encrypted_content ?? item.type), [
+    "sealed:one",
+    "message",
+    "sealed:two",
+    "function_call",
+    "sealed:three",
+    "function_call",
+  ]);
+  assertEquals(items.some((item) => "place" in item), false);
+});
+
 Deno.test("a history of one wire is accepted by the others: foreign thoughts stay at home", async () => {
   const details = [
     { type: "reasoning", id: "rs", summary: [], encrypted_content: "e" },

@@ -119,8 +119,10 @@ Deno.test("buildResponsesBody() says an effort only where the model has it, and 
 });
 
 Deno.test("buildResponsesBody() names the prompt's cache by instructions and tools, else by the session", () => {
-  const key = (more: object) => buildResponsesBody(requestOf("x", more), MODEL, OPTIONS)["prompt_cache_key"];
+  const key = (more: object, model = MODEL) =>
+    buildResponsesBody(requestOf("x", more), model, OPTIONS)["prompt_cache_key"];
   assertEquals(key({}), key({ sessionId: "other", messages: [{ role: "user", content: "y" }] }));
   assertEquals(key({ system: "Other." }) === key({}), false);
   assertEquals(key({ system: "" }), "s1");
+  assertEquals(key({}, { ...MODEL, provider: "xai" }), "s1");
 });

@@ -24,7 +24,7 @@ const LOAD_MS = 300_000;
 
 type Json = Readonly<Record<string, unknown>>;
 
-export type Ask = (path: string, body?: Json, timeoutMs?: number) => Promise<Json | null>;
+type Ask = (path: string, body?: Json, timeoutMs?: number) => Promise<Json | null>;
 
 /** Rejects only with `AbortError`. */
 export async function askLocalServer(

@@ -1,15 +1,18 @@
 /**
  * Reads the events of an Anthropic Messages answer: blocks that start, grow and stop, each at its index. Thinking
- * blocks are kept with their signatures: the provider wants them back unchanged before the calls that follow them.
+ * blocks are kept with their signatures and, unless they came first, with their place: the provider wants them back
+ * unchanged and where they were.
  */
 import type { Slot } from "./answer.ts";
 import { Assembler, finishOf, type Json } from "./assembler.ts";
+import { placeAfter } from "./thought_places.ts";
 import { messagesUsage } from "./usage.ts";
 
 export class MessagesAssembler extends Assembler {
   readonly #calls = new Map<number, Slot>();
   readonly #thoughts = new Map<number, Record<string, unknown>>();
   #usage: Json = {};
+  #sawText = false;
 
   isAnswer(body: Json): boolean {
     return Array.isArray(body["content"]);
@@ -49,19 +52,22 @@ export class MessagesAssembler extends Assembler {
   #open(index: number, block: Json): void {
     const { answer } = this;
     const { type } = block;
-    if (type === "text") answer.addText(textOf(block["text"]));
-    else if (type === "thinking") {
+    if (type === "text") {
+      this.#sawText = true;
+      answer.addText(textOf(block["text"]));
+    } else if (type === "thinking") {
       const thought = {
         type,
         thinking: textOf(block["thinking"]),
         signature: textOf(block["signature"]),
+        ...placeAfter(this.#sawText, this.#calls.size),
       };
       this.#thoughts.set(index, thought);
       answer.details.push(thought);
       answer.noteContent();
       answer.addReasoning(thought.thinking);
     } else if (type === "redacted_thinking") {
-      answer.details.push({ type, data: block["data"] });
+      answer.details.push({ type, data: block["data"], ...placeAfter(this.#sawText, this.#calls.size) });
       answer.noteContent();
     } else if (type === "tool_use") {
       const slot = answer.openCall(textOf(block["id"]));

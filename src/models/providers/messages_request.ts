@@ -6,6 +6,7 @@ import type { AssistantMessage, Content, ModelRequest, ResolvedModel, ToolMessag
 import { cacheMark, markNative, marksNative } from "./cache_marks.ts";
 import { thinkingFields } from "./efforts.ts";
 import { messagesOutputCap } from "./output_caps.ts";
+import { inOrder } from "./thought_places.ts";
 import type { BodyOptions } from "./wire.ts";
 import { wireIds } from "./wire_ids.ts";
 
@@ -14,11 +15,6 @@ type Json = Record<string, unknown>;
 export function buildMessagesBody(request: ModelRequest, model: ResolvedModel, options: BodyOptions): Json {
   const mark = marksNative(model) ? cacheMark(options.cacheTtl) : null;
   const messages = wireMessages(request);
-  const tools = request.tools.map(({ name, description, parameters }) => ({
-    name,
-    description,
-    input_schema: parameters,
-  }));
   const cap = messagesOutputCap(request.maxTokens, model, options.maxOutput);
   return {
     model: model.model,
@@ -28,9 +24,32 @@ export function buildMessagesBody(request: ModelRequest, model: ResolvedModel, o
       ? {}
       : { system: [{ type: "text", text: request.system, ...(mark ? { cache_control: mark } : {}) }] }),
     messages: mark ? markNative(messages, mark) : messages,
-    ...(tools.length > 0 ? { tools } : {}),
+    ...toolFields(request),
     ...options.extraBody,
     ...(options.stream ? { stream: true } : {}),
+  };
+}
+
+/** A history with calls is refused without tools: where none is offered, those of the history stand in, forbidden. */
+function toolFields({ tools, messages }: ModelRequest): Json {
+  if (tools.length > 0) {
+    return {
+      tools: tools.map(({ name, description, parameters }) => ({
+        name,
+        description,
+        input_schema: parameters,
+      })),
+    };
+  }
+  const used = new Set(
+    messages.flatMap((message) =>
+      message.role === "assistant" ? (message.toolCalls ?? []).map((call) => call.name) : []
+    ),
+  );
+  if (used.size === 0) return {};
+  return {
+    tools: [...used].map((name) => ({ name, input_schema: { type: "object" } })),
+    tool_choice: { type: "none" },
   };
 }
 
@@ -74,21 +93,24 @@ function safeIds(message: AssistantMessage): Map<string, string> {
 }
 
 function assistantBlocks(message: AssistantMessage, ids: ReadonlyMap<string, string>): Json[] {
-  const blocks = thoughtBlocks(message);
-  if (message.content?.trim()) blocks.push(textBlock(message.content));
-  for (const call of message.toolCalls ?? []) {
-    blocks.push({ type: "tool_use", id: ids.get(call.id), name: call.name, input: inputOf(call.arguments) });
-  }
-  return blocks;
+  const thoughts = ((message.reasoningDetails ?? []) as readonly (Json | null)[]).flatMap((stored) => {
+    const wire = blockOf(stored);
+    return stored && wire ? [{ stored, wire }] : [];
+  });
+  const calls = (message.toolCalls ?? []).map((call) => ({
+    type: "tool_use",
+    id: ids.get(call.id),
+    name: call.name,
+    input: inputOf(call.arguments),
+  }));
+  return inOrder(thoughts, message.content?.trim() ? textBlock(message.content) : null, calls);
 }
 
 /** Only what this wire has given, unchanged; an unsigned thought would be refused. */
-function thoughtBlocks({ reasoningDetails = [] }: AssistantMessage): Json[] {
-  return (reasoningDetails as readonly (Json | null)[]).flatMap((item): Json[] => {
-    if (item?.["type"] === "redacted_thinking") return [{ type: item["type"], data: item["data"] }];
-    if (item?.["type"] !== "thinking" || !item["signature"]) return [];
-    return [{ type: "thinking", thinking: item["thinking"], signature: item["signature"] }];
-  });
+function blockOf(item: Json | null): Json | null {
+  if (item?.["type"] === "redacted_thinking") return { type: item["type"], data: item["data"] };
+  if (item?.["type"] !== "thinking" || !item["signature"]) return null;
+  return { type: "thinking", thinking: item["thinking"], signature: item["signature"] };
 }
 
 function inputOf(text: string): Json {

@@ -1,5 +1,4 @@
 /** How an effort is said to each provider (core.md A.12); nothing is sent when none is set. */
-
 import { alwaysThinks } from "../claude_ids.ts";
 
 type Body = Record<string, unknown>;
@@ -43,9 +42,9 @@ function customFields(level: string): Body {
 }
 
 function openaiFields(level: string, model: string): Body {
-  if (!/gpt-5|codex|(^|\/)o[134]/.test(model)) return {};
-  if (isOff(level)) return { reasoning_effort: /gpt-5[.-][1-9]/.test(model) ? "none" : "minimal" };
-  return { reasoning_effort: upTo(/gpt-5[.-][2-9]/.test(model) ? "xhigh" : "high", level) };
+  if (!/gpt-[5-9]|codex|(^|\/)o[134]/.test(model)) return {};
+  if (isOff(level)) return { reasoning_effort: /gpt-(5[.-][1-9]|[6-9])/.test(model) ? "none" : "minimal" };
+  return { reasoning_effort: upTo(/gpt-(5[.-][2-9]|[6-9])/.test(model) ? "xhigh" : "high", level) };
 }
 
 function deepseekFields(level: string): Body {

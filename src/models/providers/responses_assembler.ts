@@ -5,6 +5,7 @@
  */
 import type { Slot } from "./answer.ts";
 import { Assembler, finishOf, type Json } from "./assembler.ts";
+import { placeAfter } from "./thought_places.ts";
 import { normaliseUsage } from "./usage.ts";
 
 type Reader = (this: ResponsesAssembler, event: Json) => void;
@@ -14,6 +15,7 @@ export class ResponsesAssembler extends Assembler {
   /** Items whose text came as deltas. */
   readonly #told = new Set<string>();
   #thoughtParts = 0;
+  #sawText = false;
 
   isAnswer(body: Json): boolean {
     return Array.isArray(body["output"]);
@@ -34,6 +36,7 @@ export class ResponsesAssembler extends Assembler {
 
   readText(event: Json): void {
     this.#told.add(place(event));
+    this.#sawText = true;
     this.answer.addText(textOf(event["delta"]));
   }
 
@@ -106,7 +109,8 @@ export class ResponsesAssembler extends Assembler {
     }
     if (typeof item["encrypted_content"] === "string" && item["encrypted_content"] !== "") {
       const { id, summary, encrypted_content } = item;
-      answer.details.push({ type: "reasoning", id, summary: summary ?? [], encrypted_content });
+      const place = placeAfter(this.#sawText, answer.slots.length);
+      answer.details.push({ type: "reasoning", id, summary: summary ?? [], encrypted_content, ...place });
     }
   }
 
@@ -115,6 +119,7 @@ export class ResponsesAssembler extends Assembler {
     if (typeof item["phase"] === "string") answer.details.push({ type: "message", phase: item["phase"] });
     if (this.#told.has(where)) return;
     this.#told.add(where);
+    this.#sawText = true;
     const parts = (item["content"] ?? []) as readonly Json[];
     for (const part of parts) answer.addText(textOf(part["text"] ?? part["refusal"]));
   }

@@ -12,6 +12,7 @@ import type {
 } from "@/core/mod.ts";
 import { cacheKeyOf } from "./cache_key.ts";
 import { responsesEffort, thinksInResponses } from "./efforts.ts";
+import { inOrder } from "./thought_places.ts";
 import type { BodyOptions } from "./wire.ts";
 import { wireIds } from "./wire_ids.ts";
 
@@ -22,15 +23,20 @@ export function buildResponsesBody(request: ModelRequest, model: ResolvedModel, 
   return {
     model: model.model,
     ...(request.system === "" ? {} : { instructions: request.system }),
-    input: inputItems(request),
+    input: inputItems(request, model),
     ...(tools.length > 0 ? { tools } : {}),
     ...(request.maxTokens === undefined ? {} : { max_output_tokens: request.maxTokens }),
     ...reasoning(request, model, options),
     store: false,
-    prompt_cache_key: cacheKeyOf(request.system, request.tools) ?? request.sessionId,
+    prompt_cache_key: cacheKey(request, model),
     ...options.extraBody,
     ...(options.stream ? { stream: true } : {}),
   };
+}
+
+/** xAI wants one key per conversation; OpenAI serves all that begin alike from one cache. */
+function cacheKey({ system, tools, sessionId }: ModelRequest, { provider }: ResolvedModel): string {
+  return (provider === "xai" ? null : cacheKeyOf(system, tools)) ?? sessionId;
 }
 
 function reasoning(request: ModelRequest, model: ResolvedModel, { summaries }: BodyOptions): Json {
@@ -48,44 +54,49 @@ function wireTool({ name, description, parameters }: ToolSpec): Json {
   return { type: "function", name, description, parameters, strict: false };
 }
 
-export function inputItems(request: ModelRequest): Json[] {
+export function inputItems(request: ModelRequest, model: ResolvedModel): Json[] {
+  // Only OpenAI's own models name the phases of an answer.
+  const sendsPhase = model.provider !== "xai";
   const items: Json[] = [];
   let ids = new Map<string, string>();
   for (const message of request.messages) {
     if (message.role === "assistant") {
       ids = wireIds(message);
-      items.push(...assistantItems(message, ids));
+      items.push(...assistantItems(message, ids, sendsPhase));
     } else if (message.role === "tool") items.push(resultItem(message, ids));
     else items.push({ role: "user", content: wireContent(message.content) });
   }
   return items;
 }
 
-/** Thought, text, calls: the order in which the provider gave them. */
-function assistantItems(message: AssistantMessage, ids: ReadonlyMap<string, string>): Json[] {
+/** In the order in which the provider gave them: a thought is refused without the item that followed it. */
+function assistantItems(
+  message: AssistantMessage,
+  ids: ReadonlyMap<string, string>,
+  sendsPhase: boolean,
+): Json[] {
   const details = (message.reasoningDetails ?? []) as readonly (Json | null)[];
-  const items = details.filter((item): item is Json =>
-    item?.["type"] === "reasoning" && typeof item["encrypted_content"] === "string"
-  );
-  const calls = message.toolCalls ?? [];
+  const thoughts = details.flatMap((stored) => {
+    if (stored?.["type"] !== "reasoning" || typeof stored["encrypted_content"] !== "string") return [];
+    const { place: _, ...wire } = stored;
+    return [{ stored, wire }];
+  });
   const phase = details.find((item) => item?.["type"] === "message")?.["phase"];
-  if (message.content) {
-    items.push({
+  const text = message.content
+    ? {
       type: "message",
       role: "assistant",
       content: [{ type: "output_text", text: message.content }],
-      ...(typeof phase === "string" ? { phase } : {}),
-    });
-  }
-  for (const call of calls) {
-    items.push({
-      type: "function_call",
-      call_id: ids.get(call.id),
-      name: call.name,
-      arguments: call.arguments || "{}",
-    });
-  }
-  return items;
+      ...(sendsPhase && typeof phase === "string" ? { phase } : {}),
+    }
+    : null;
+  const calls = (message.toolCalls ?? []).map((call) => ({
+    type: "function_call",
+    call_id: ids.get(call.id),
+    name: call.name,
+    arguments: call.arguments || "{}",
+  }));
+  return inOrder(thoughts, text, calls);
 }
 
 function resultItem(message: ToolMessage, ids: ReadonlyMap<string, string>): Json {
