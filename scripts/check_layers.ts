@@ -39,7 +39,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   "@modelcontextprotocol/client": ["src/mcp"],
   "openai": ["src/models"],
   "jsonc-parser": ["src/config", "src/models"],
-  "yaml": ["src/config", "src/tools"],
+  "yaml": ["src/lib/yaml.ts"],
   "zod": ["src/protocols"],
   "diff": ["src/tools", "src/protocols/gateway"],
   "ignore": ["src/tools"],

@@ -1,6 +1,13 @@
 /** Commands that only tell: nothing changes, no model call. */
-import { type Message, promptTokens, type Session, type Surface } from "@/core/mod.ts";
-import { type Command, grouped, text } from "./command.ts";
+import {
+  HermesError,
+  type Message,
+  promptTokens,
+  type Session,
+  type Surface,
+  type Tool,
+} from "@/core/mod.ts";
+import { type Command, grouped, hostOf, text } from "./command.ts";
 
 const EVERYWHERE: readonly Surface[] = ["acp", "gateway", "cli"];
 
@@ -38,15 +45,48 @@ export const tools: Command = {
   description: "List the tools the model can use",
   argsHint: "",
   category: "Tools & Skills",
-  surfaces: EVERYWHERE,
+  surfaces: ["acp", "cli"],
   needsIdle: false,
-  run: (_args, { session }, deps) => {
-    const names = new Set(session.toolNames());
-    const offered = deps.tools.filter((tool) => names.has(tool.name));
-    const lines = offered.map((tool) => `${tool.name}: ${clip(firstSentence(tool.description), 80)}`);
-    return text([`${offered.length} tools:`, ...lines].join("\n"));
+  run: (_args, { session }, deps) => text(toolList(session, deps.tools)),
+};
+
+/** Where a host can change what is offered. */
+export const toolsets: Command = {
+  ...tools,
+  description: "List the tools the model can use, or take toolsets away and give them back",
+  argsHint: "[list|disable|enable] [name…]",
+  surfaces: ["gateway"],
+  run: async (args, context, deps) => {
+    const [action = "list", ...names] = args.split(/\s+/).filter(Boolean);
+    if (action === "list") return text(toolList(context.session, deps.tools));
+    if ((action !== "enable" && action !== "disable") || names.length === 0) {
+      throw new HermesError("invalid_argument", "Usage: /tools [list|disable|enable] [name…]");
+    }
+    return text(await hostOf(context).configureTools(action, names));
   },
 };
+
+export const skills: Command = {
+  name: "skills",
+  aliases: [],
+  description: "List the skills; each is a command of its own",
+  argsHint: "",
+  category: "Tools & Skills",
+  surfaces: ["gateway"],
+  needsIdle: false,
+  run: async (_args, context) => {
+    const found = await hostOf(context).skills();
+    const lines = found.map(({ name, description }) => `/${name}: ${clip(description, 80)}`);
+    return text([found.length === 1 ? "1 skill:" : `${found.length} skills:`, ...lines].join("\n"));
+  },
+};
+
+function toolList(session: Session, all: readonly Tool[]): string {
+  const names = new Set(session.toolNames());
+  const offered = all.filter((tool) => names.has(tool.name));
+  const lines = offered.map((tool) => `${tool.name}: ${clip(firstSentence(tool.description), 80)}`);
+  return [`${offered.length} tools:`, ...lines].join("\n");
+}
 
 function firstSentence(description: string): string {
   return description.split(/(?<=\.)\s/)[0]!.replace(/\s+/g, " ");

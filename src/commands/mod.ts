@@ -9,7 +9,7 @@ import {
   type Surface,
 } from "@/core/mod.ts";
 import type { Command, CommandDeps } from "./command.ts";
-import { context, help, status, tools, usage, version } from "./info.ts";
+import { context, help, skills, status, tools, toolsets, usage, version } from "./info.ts";
 import { model, reasoning, yolo } from "./model.ts";
 import { branch, create, quit, resume, sessions } from "./open.ts";
 import { compact, compress, queue, reset, steer, title } from "./session.ts";
@@ -21,6 +21,8 @@ const ALL: readonly Command[] = [
   help,
   model,
   tools,
+  toolsets,
+  skills,
   context,
   reset,
   compact,

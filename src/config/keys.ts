@@ -4,6 +4,7 @@
  * come from here; a new setting is one line. It is read at every start, so it holds plain data only.
  */
 import type { Kind, NumberKind } from "./kinds.ts";
+import { policyRules } from "./policy_rules.ts";
 import { endpointList, endpoints, modelRoutes, onlyObjects, onlyTexts } from "./user_maps.ts";
 
 export type Row = readonly [kind: Kind, fallback: unknown, doc: string, env?: string];
@@ -37,6 +38,12 @@ const endpointEntries: Kind = {
   wanted: "a list of objects",
   accepts: (value) => Array.isArray(value),
   clean: endpointList,
+};
+const rules: Kind = {
+  type: "any",
+  wanted: "a list of rules",
+  accepts: (value) => Array.isArray(value),
+  clean: policyRules,
 };
 const known: Kind = {
   type: "any",
@@ -116,6 +123,16 @@ const MODEL: Table = {
   },
 };
 
+/** Limits of one scope; a turn ends when one is reached. */
+function limits(scope: string): Table {
+  return {
+    model_calls: [maybe(int(1)), null, `Model calls ${scope}; null for no limit.`],
+    tokens: [maybe(int(1)), null, `Tokens ${scope}, prompt and output; null for no limit.`],
+    usd: [maybe(num(0)), null, `US dollars ${scope}, as far as prices are known; null for no limit.`],
+    seconds: [maybe(num(0)), null, `Seconds of work ${scope}; null for no limit.`],
+  };
+}
+
 const AGENT: Table = {
   agent: {
     max_turns: [turns, 90, "Model calls per turn; null, none or 0 for no limit.", "HERMES_MAX_ITERATIONS"],
@@ -158,6 +175,11 @@ const AGENT: Table = {
     threshold_tokens: [maybe(int(1)), null, "Threshold in tokens instead of a part."],
     max_attempts: [int(1), 3, "Tries for one summary."],
     model_thresholds: [map, {}, "Threshold by model."],
+  },
+  budgets: {
+    prompt: limits("per prompt"),
+    session: limits("per session"),
+    day: limits("per day, all sessions"),
   },
   delegation: {
     model: [text, "", "Model of subagents; empty for the parent's."],
@@ -265,6 +287,13 @@ const SAFETY: Table = {
     unattended_mode: [text, "deny", "What happens where nobody can be asked."],
     smart_policy: [text, "", "Rules for the model that decides in smart mode."],
   },
+  policy: {
+    rules: [
+      rules,
+      [],
+      "Rules in order, each with effect allow, ask or deny, and tool, path, command, mcp_server, surface, scope.",
+    ],
+  },
   command_allowlist: [list, [], "What was allowed for ever: kinds of danger, or commands with * and ?."],
   security: {
     redact_secrets: [
@@ -286,6 +315,12 @@ const SURFACES: Table = {
     null,
     "Sessions that may run at the same time; null for no limit.",
   ],
+  snapshots: {
+    enabled: [bool, true, "Keep what files held before a turn changed them, for hermes sessions restore."],
+    max_mb: [num(0), 200, "Megabytes of such contents; the oldest go first."],
+    max_file_mb: [num(0), 5, "Megabytes of one file; larger ones are not kept."],
+    retention_days: [num(0), 30, "Days they are kept."],
+  },
   sessions: {
     auto_prune: [bool, false, "Delete old sessions by itself."],
     retention_days: [int(1), 90, "Days an ended session is kept then."],

@@ -1,20 +1,16 @@
 /** The one-time import of an existing install's `config.yaml` (core.md D7). The YAML file is never written. */
 import { HermesError } from "@/core/mod.ts";
+import { loadYaml } from "@/lib/yaml.ts";
 import { isTree, type Tree } from "./tree.ts";
-
-interface Yaml {
-  parse(text: string, options?: Record<string, unknown>): unknown;
-}
 
 /** Plain JSON only: dates and the like become texts, names that are no texts too. */
 function toJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value ?? {}));
 }
 
-/** Parses YAML; the parser is loaded here and nowhere else. Throws `config_invalid`. */
+/** Parses YAML. Throws `config_invalid`. */
 export async function parseLegacy(path: string, text: string): Promise<Tree> {
-  const loaded = await import("yaml") as unknown as Yaml & { default?: Yaml };
-  const yaml = loaded.default ?? loaded;
+  const yaml = await loadYaml();
   try {
     const value = toJson(yaml.parse(text, { schema: "core", maxAliasCount: 100, logLevel: "error" }));
     if (isTree(value)) return value;

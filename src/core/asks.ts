@@ -25,7 +25,13 @@ export type AskPayload =
     readonly description: string;
     readonly choices: readonly ApprovalChoice[];
   }
-  | { readonly kind: "clarify"; readonly question: string; readonly choices: readonly string[] | null }
+  | {
+    readonly kind: "clarify";
+    readonly question: string;
+    readonly choices: readonly string[] | null;
+    /** Several choices may be taken together; the answer joins them with ", ". */
+    readonly multiple?: boolean;
+  }
   | { readonly kind: "sudo"; readonly command: string }
   | {
     readonly kind: "secret";

@@ -52,6 +52,9 @@ export interface CommandHost {
   stopProcesses(): Promise<number>;
   /** Ends and starts the MCP servers; the text for the user, which may be a question. */
   reloadMcp(wish: { readonly confirmed: boolean; readonly always: boolean }): Promise<string>;
+  skills(): Promise<readonly { readonly name: string; readonly description: string }[]>;
+  /** Takes toolsets away from the next turn on, or gives them back; the text for the user. */
+  configureTools(action: "enable" | "disable", names: readonly string[]): Promise<string>;
   /** Changes a setting as the surface's own setting call does; the value in force. */
   setting(key: string, value: string): Promise<string>;
 }

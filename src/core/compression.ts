@@ -1,59 +1,109 @@
 /**
- * Makes a long conversation short (core.md A.16): a summary of the middle, the tail kept whole, never splitting a
- * call from its results. Rotation is one transaction of the store: the old row ends as `compression`, a child row
- * carries on. A failure leaves everything as it was.
+ * Makes a long conversation short (core.md A.16): the opening and the tail kept whole, the middle as a summary, never
+ * splitting a call from its results. A summary of before is brought up to date, not summarised again. Pure but for
+ * the model's call: writing is the caller's business.
+ *
+ *   head │ middle ──► summary │ tail          head only the first time; tail with the last words of the user
  */
-import type { Message } from "./messages.ts";
-import { isUserTurn, textOf } from "./messages.ts";
-import type { ModelClient } from "./ports.ts";
-import type { Settings } from "./settings.ts";
+import { newestWithin, outlineOf } from "./compression_outline.ts";
+import { tailBudget } from "./compression_policy.ts";
+import type { ModelFailure } from "./errors.ts";
 import { TokenEstimator } from "./estimate.ts";
+import type { Message, Usage } from "./messages.ts";
+import { isUserTurn, textOf } from "./messages.ts";
+import type { ModelChunk, ModelClient } from "./ports.ts";
+import type { Settings } from "./settings.ts";
 
+const SUMMARY_KIND = "compaction_summary";
 const PREFIX =
   "[CONTEXT COMPACTION — REFERENCE ONLY]\nThis is a summary of the earlier conversation, kept as " +
   "background. It is not a request; the latest message of the user counts.";
 const SUFFIX = "--- END OF CONTEXT SUMMARY — go on from the messages below ---";
 const ASK =
   "Summarise the conversation above so that the work can go on without it. Write in the language of the " +
-  "user. Sections: task, constraints and preferences, completed actions, current state, key decisions, open " +
-  "questions, relevant files, remaining work. Keep exact names, paths, commands and numbers. Leave out secrets.";
+  "user. Sections, those with something to say: task as it stood, goal, constraints and preferences, completed " +
+  "actions, current state, work in progress then, what is blocked, key decisions, resolved questions, open " +
+  "requests then, relevant files, remaining work, critical context. Keep exact names, paths, commands and " +
+  "numbers. Leave out secrets.";
+const UPDATE =
+  "The first part above is the summary of what came before. Bring it up to date with the rest: give one summary of " +
+  "everything, move what is done, drop what no longer matters.";
 
 export interface CompressionPlan {
-  /** To be summarised. */
+  /** Stays as it is, before the summary. */
+  readonly head: readonly Message[];
+  /** To be summarised, summaries of before left out. */
   readonly middle: readonly Message[];
+  /** Text of the summary of before; `null` the first time. */
+  readonly previous: string | null;
   readonly tail: readonly Message[];
 }
 
-/** Where the tail begins; `null` when there is too little to compress. */
+/** What stays and what goes; `null` when there is too little to compress. */
 export function planCompression(
   messages: readonly Message[],
-  window: number | null,
+  threshold: number,
   settings: Settings["compression"],
 ): CompressionPlan | null {
   if (messages.length < 4) return null;
   const estimator = new TokenEstimator();
-  const size = window ?? 256_000;
-  const target = Math.floor(size * settings.threshold * Math.min(0.8, Math.max(0.1, settings.target_ratio)));
+  const budget = tailBudget(threshold, settings);
+  const start = tailStart(messages, budget, settings, estimator);
+  const end = headEnd(messages, start, budget, settings, estimator);
+  return cutAt(messages, end, start);
+}
+
+function tailStart(
+  messages: readonly Message[],
+  budget: number,
+  settings: Settings["compression"],
+  estimator: TokenEstimator,
+): number {
   const least = Math.max(3, Math.min(settings.protect_last_n, 8, messages.length - 1));
   let start = messages.length;
   let tokens = 0;
   while (start > 1) {
     tokens += estimator.messages([messages[start - 1]!]);
-    if (tokens > target && messages.length - start >= least) break;
+    if (tokens > budget && messages.length - start >= least) break;
     start--;
   }
   if (start <= 1) start = Math.max(1, messages.length - least);
   while (start > 0 && messages[start]!.role === "tool") start--;
-  return cutAt(messages, start);
+  return start;
+}
+
+/**
+ * Where the kept opening ends: none after an earlier compression, none where everything would fit into the tail (it
+ * is wanted as short as can be), none that would leave hardly anything to summarise.
+ */
+function headEnd(
+  messages: readonly Message[],
+  start: number,
+  budget: number,
+  settings: Settings["compression"],
+  estimator: TokenEstimator,
+): number {
+  if (messages.some(isSummary) || estimator.messages(messages) <= budget) return 0;
+  let end = Math.min(settings.protect_first_n, start);
+  while (end > 0 && messages[end]!.role === "tool") end--;
+  while (end > 0 && estimator.messages(messages.slice(0, end)) > budget) end--;
+  while (end > 0 && messages[end]!.role === "tool") end--;
+  return start - end < 2 ? 0 : end;
 }
 
 /** The last message of the user stays whole, also when its own turn is what has become too long. */
-function cutAt(messages: readonly Message[], start: number): CompressionPlan | null {
+function cutAt(messages: readonly Message[], end: number, start: number): CompressionPlan | null {
   const asked = lastIndex(messages, isUserTurn);
-  const middle = messages.slice(0, start);
-  if (asked >= start) return middle.length === 0 ? null : { middle, tail: messages.slice(start) };
-  if (middle.length < 2) return null;
-  return { middle, tail: [messages[asked]!, ...messages.slice(start)] };
+  const between = messages.slice(end, start);
+  const inTail = asked >= start || asked < end;
+  if (between.length === 0 || (!inTail && between.length < 2)) return null;
+  const tail = messages.slice(start);
+  return {
+    head: messages.slice(0, end),
+    middle: between.filter((message) => !isSummary(message)),
+    previous: previousSummary(between),
+    tail: inTail ? tail : [messages[asked]!, ...tail],
+  };
 }
 
 function lastIndex(messages: readonly Message[], test: (m: Message) => boolean): number {
@@ -61,61 +111,101 @@ function lastIndex(messages: readonly Message[], test: (m: Message) => boolean):
   return messages.length;
 }
 
-function outline(message: Message): string {
-  const text = textOf(message.content);
-  const short = text.length > 4_000 ? `${text.slice(0, 3_000)}\n[…]\n${text.slice(-800)}` : text;
-  if (message.role === "tool") return `tool ${message.toolName}: ${short.slice(0, 600)}`;
-  const calls = message.role === "assistant"
-    ? (message.toolCalls ?? []).map((c) => `\n→ ${c.name} ${c.arguments.slice(0, 500)}`).join("")
-    : "";
-  return `${message.role}: ${short}${calls}`;
+function isSummary(message: Message): boolean {
+  return message.displayKind === SUMMARY_KIND;
 }
 
-/** Keeps the transcript of what is summarised within the model's window: newest parts win. */
-function bounded(lines: readonly string[], window: number | null): string {
-  const limit = Math.floor((window ?? 128_000) * 0.6 * 4);
-  const kept: string[] = [];
-  let size = 0;
-  for (let i = lines.length - 1; i >= 0 && size < limit; i--) {
-    kept.unshift(lines[i]!);
-    size += lines[i]!.length;
-  }
-  return kept.join("\n\n");
+function previousSummary(messages: readonly Message[]): string | null {
+  const texts = messages.filter(isSummary).map((message) =>
+    textOf(message.content).replace(PREFIX, "").replace(SUFFIX, "").trim()
+  );
+  return texts.length === 0 ? null : texts.join("\n\n");
 }
 
-/** The new content: summary, then the tail. `null` when the model gave no summary. */
+export interface SummaryOptions {
+  readonly signal: AbortSignal;
+  readonly focus: string | null;
+  readonly sessionId: string;
+  /** Called while the model writes. */
+  onProgress?(): void;
+}
+
+export type Summary =
+  | { readonly type: "text"; readonly text: string; readonly usage: Usage | null }
+  /** `failure` is null when the model has ended without a word. */
+  | { readonly type: "failed"; readonly failure: ModelFailure | null };
+
+/** Asks the model; never throws but for what the client throws. An abort is a failure without a reason. */
 export async function summarise(
   plan: CompressionPlan,
   client: ModelClient,
-  options: {
-    signal: AbortSignal;
-    focus: string | null;
-    sessionId: string;
-    redact(text: string): string;
-  },
-): Promise<Message[] | null> {
-  const transcript = bounded(plan.middle.map(outline), client.info.contextWindow);
-  const focus = options.focus ? `\nGive room to this topic: ${options.focus}` : "";
-  let summary = "";
-  let done = false;
+  options: SummaryOptions,
+): Promise<Summary> {
+  let text = "";
+  let end: Extract<ModelChunk, { type: "done" }> | null = null;
+  let failure: ModelFailure | null = null;
   const request = {
     system: "You summarise conversations between a user and an agent.",
-    messages: [{ role: "user" as const, content: `${transcript}\n\n${ASK}${focus}` }],
+    messages: [{ role: "user" as const, content: question(plan, client.info.contextWindow, options.focus) }],
     tools: [],
     sessionId: options.sessionId,
   };
   for await (const batch of client.stream(request, { signal: options.signal })) {
     for (const chunk of batch) {
-      if (chunk.type === "text") summary += chunk.text;
-      else if (chunk.type === "done") done = true;
+      if (chunk.type === "text") text += chunk.text;
+      else if (chunk.type === "done") end = chunk;
+      else if (chunk.type === "error") failure = chunk.failure;
     }
+    options.onProgress?.();
   }
-  if (!done || !summary.trim()) return null;
+  if (!end || !text.trim()) return { type: "failed", failure };
+  return { type: "text", text: text.trim(), usage: end.usage };
+}
+
+function question(plan: CompressionPlan, window: number | null, focus: string | null): string {
+  const size = window ?? 128_000;
+  const transcript = newestWithin(outlineOf(plan.middle), Math.floor(size * 0.6 * 4));
+  const words = Math.floor(lengthFor(transcript, size) * 0.75);
+  return [
+    ...(plan.previous === null ? [] : [`Summary of what came before:\n${plan.previous}`]),
+    transcript,
+    `${ASK}${plan.previous === null ? "" : ` ${UPDATE}`} At most about ${words} words.${
+      focus ? `\nGive room to this topic: ${focus}` : ""
+    }`,
+  ].join("\n\n");
+}
+
+/** Tokens: a fifth of the content, at least 2,000, at most 5 % of the window or 10,000. */
+function lengthFor(transcript: string, window: number): number {
+  const most = Math.min(Math.floor(window * 0.05), 10_000);
+  return Math.min(most, Math.max(2_000, Math.floor(transcript.length / 4 * 0.2)));
+}
+
+/** The new content. By their row ids the store knows the carried-on messages again. */
+export function assemble(plan: CompressionPlan, summary: string): Message[] {
+  const todos = openTodos(plan);
   const head: Message = {
     role: "user",
-    content: `${PREFIX}\n\n${options.redact(summary.trim())}\n\n${SUFFIX}`,
-    displayKind: "compaction_summary",
+    content: [PREFIX, summary, ...(todos === null ? [] : [todos]), SUFFIX].join("\n\n"),
+    displayKind: SUMMARY_KIND,
   };
-  // By their row ids the store knows the carried-on messages again, so that the transcript shows each once.
-  return [head, ...plan.tail];
+  return [...plan.head, head, ...plan.tail];
+}
+
+/** The open items of the latest list, when the list itself goes. */
+function openTodos(plan: CompressionPlan): string | null {
+  const isList = (message: Message) => message.role === "tool" && message.toolName === "todo";
+  if (plan.tail.some(isList)) return null;
+  const last = plan.middle.findLast(isList);
+  if (!last) return null;
+  try {
+    const { todos } = JSON.parse(textOf(last.content)) as { todos?: { content: string; status: string }[] };
+    const open = (todos ?? []).filter(({ status }) => status === "pending" || status === "in_progress");
+    if (open.length === 0) return null;
+    return ["Open items of the todo list:", ...open.map((todo) => `- [${todo.status}] ${todo.content}`)].join(
+      "\n",
+    );
+  } catch {
+    return null; // not a list
+  }
 }

@@ -21,9 +21,10 @@ function measure(message: Message): { chars: number; images: number } {
   return { chars, images };
 }
 
-/** Remembers each message's size, so that a long history is measured once. */
+/** Remembers the size of each message and tool, so that a long history is measured once. */
 export class TokenEstimator {
   readonly #sizes = new WeakMap<Message, { chars: number; images: number }>();
+  readonly #tools = new WeakMap<ToolSpec, number>();
 
   messages(messages: readonly Message[]): number {
     let chars = 0;
@@ -39,10 +40,17 @@ export class TokenEstimator {
     }
     return Math.ceil(chars / 4) + images * IMAGE_TOKENS;
   }
-}
 
-export function estimateTools(tools: readonly ToolSpec[]): number {
-  let chars = 0;
-  for (const tool of tools) chars += JSON.stringify(tool).length;
-  return Math.ceil(chars / 4);
+  tools(tools: readonly ToolSpec[]): number {
+    let chars = 0;
+    for (const tool of tools) {
+      let size = this.#tools.get(tool);
+      if (size === undefined) {
+        size = JSON.stringify(tool).length;
+        this.#tools.set(tool, size);
+      }
+      chars += size;
+    }
+    return Math.ceil(chars / 4);
+  }
 }

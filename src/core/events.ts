@@ -6,7 +6,7 @@
 import type { Ask, AskOutcome } from "./asks.ts";
 import type { ModelFailure } from "./errors.ts";
 import type { FileEdit, ToolCall, Usage } from "./messages.ts";
-import type { ToolDescription } from "./ports.ts";
+import type { ModelCost, ToolDescription } from "./ports.ts";
 
 export interface TodoItem {
   readonly id: string;
@@ -48,6 +48,8 @@ export interface TurnResult {
   readonly failure: ModelFailure | null;
   readonly usage: Usage;
   readonly apiCalls: number;
+  /** What the turn has cost, where the price of each of its calls is known. */
+  readonly cost?: ModelCost;
   readonly model: string;
   readonly provider: string;
   /** Steer text that met no tool boundary; the caller owns it now. */

@@ -46,11 +46,16 @@ export type {
 } from "./messages.ts";
 export { addUsage, isUserTurn, NO_USAGE, promptTokens, textOf } from "./messages.ts";
 export type {
+  AuditEntry,
+  AuditQuery,
+  AuditRow,
+  AuditStore,
   CatalogRefresh,
   ConfigService,
   EditPolicy,
   EditProposal,
   FileAccess,
+  FileChange,
   FinishReason,
   Guard,
   GuardContext,
@@ -65,6 +70,7 @@ export type {
   ModelRequest,
   Models,
   NewSessionRow,
+  PlainCall,
   RawToolCall,
   RedactMode,
   ResolvedModel,
@@ -86,6 +92,7 @@ export type {
   SkillQuery,
   Skills,
   SkillSummary,
+  SnapshotStore,
   Store,
   SwitchResult,
   Tool,
@@ -94,6 +101,8 @@ export type {
   ToolKind,
   ToolOutcome,
   ToolSpec,
+  UsageCost,
+  UsageTotals,
   Verdict,
 } from "./ports.ts";
 export type {
@@ -109,7 +118,7 @@ export type {
   TurnHandle,
   UserInput,
 } from "./session_api.ts";
-export type { CoreServices } from "./services.ts";
+export type { CoreServices, ObservedSession } from "./services.ts";
 export { LiveSessions } from "./sessions.ts";
 export type { Undone } from "./undo.ts";
 export { undoTurns } from "./undo.ts";
@@ -126,4 +135,4 @@ export {
 export { forgetHints } from "./prompt_hints.ts";
 export { isCodingFocus } from "./prompt_coding.ts";
 export { isPersonality, personalityNames } from "./prompt_personality.ts";
-export type { ModelFacts, ProviderEntry, Settings } from "./settings.ts";
+export type { BudgetLimits, ModelFacts, PolicyRule, ProviderEntry, Settings } from "./settings.ts";

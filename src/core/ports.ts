@@ -345,6 +345,21 @@ export interface GuardContext {
   /** False where nobody can be asked (core.md D10). */
   readonly canAsk: boolean;
   readonly settings: Settings;
+  /** `acp`, `tui`, `api_server`, `cli`. */
+  readonly surface?: string;
+  /** The tool that is called; absent for a command that no tool runs. */
+  readonly toolName?: string;
+}
+
+/** A call that is neither a command nor an edit, as the guard sees it. */
+export interface PlainCall {
+  readonly tool: string;
+  /** `null` for a built-in tool. */
+  readonly mcpServer: string | null;
+  /** For people, secrets out. */
+  readonly title: string;
+  /** Absolute paths it touches. */
+  readonly paths: readonly string[];
 }
 
 export type Verdict =
@@ -362,6 +377,8 @@ export type Verdict =
 export interface Guard {
   reviewCommand(command: string, context: GuardContext): Verdict;
   reviewEdit(proposal: EditProposal, context: GuardContext): Promise<Verdict>;
+  /** Any other call: allowed unless a rule of `policy.rules` says otherwise. Absent: always allowed. */
+  reviewCall?(call: PlainCall, context: GuardContext): Verdict;
   /** Records an answer; `always` also writes the permanent list. */
   grant(payload: AskPayload, answer: AskAnswer, context: GuardContext): Promise<void>;
   /** The tool result of an ask that did not end in consent (core.md C.5). */
@@ -457,6 +474,25 @@ export interface SessionQuery {
   readonly filter?: (row: SessionSummary) => boolean;
 }
 
+/** What budgets count. Tokens are all of a call: prompt and output. */
+export interface UsageTotals {
+  readonly modelCalls: number;
+  readonly tokens: number;
+  /** Calls without a known price count as nothing. */
+  readonly usd: number;
+  /** Wall time of turns. */
+  readonly seconds: number;
+}
+
+/** What one call adds beside its tokens. */
+export interface UsageCost {
+  /** The local day it counts for: `2026-01-31`. */
+  readonly day: string;
+  /** `null` when the price is unknown. */
+  readonly usd: number | null;
+  readonly seconds: number;
+}
+
 export interface SearchHit {
   readonly messageId: number;
   readonly sessionId: string;
@@ -486,7 +522,15 @@ export interface SessionStore {
   loadMessages(sessionId: string): Message[];
   /** Active rows over the compression chain, oldest ancestor first. */
   loadLineage(sessionId: string): Message[];
-  addUsage(sessionId: string, usage: Usage, model: { model: string; provider: string }): Promise<void>;
+  /** One answered model call; `cost` also counts towards the totals that budgets are held against. */
+  addUsage(
+    sessionId: string,
+    usage: Usage,
+    model: { model: string; provider: string },
+    cost?: UsageCost,
+  ): Promise<void>;
+  /** Totals of the conversation (over its compression chain) and of a local day (`2026-01-31`). */
+  usageTotals(sessionId: string, day: string): { session: UsageTotals; day: UsageTotals };
   /** `active = 0` for the row and all later ones; the number of rows. */
   deactivateFrom(sessionId: string, rowId: number): Promise<number>;
   /** Keeps rows before `rowId` (0 = none) as new rows in one transaction; new ids by old id. */
@@ -496,6 +540,11 @@ export interface SessionStore {
   branch(sourceId: string, row: NewSessionRow, options?: { count?: number }): Promise<SessionRow>;
   /** Ends `id` with `compression`, inserts the child and its messages, moves the title: one transaction. */
   rotate(id: string, child: NewSessionRow, messages: readonly Message[]): Promise<SessionRow>;
+  /** Replaces the conversation of `id` in one transaction; the old rows stay, inactive and searchable. */
+  compactInPlace(id: string, messages: readonly Message[]): Promise<void>;
+  /** Takes or renews the right to compress a session; false while another holder has it. */
+  lockCompression(id: string, holder: string, seconds: number): Promise<boolean>;
+  unlockCompression(id: string, holder: string): Promise<void>;
 
   /** `null` clears. Throws `invalid_title`, `title_taken`. Returns the stored title. */
   setTitle(id: string, title: string | null): Promise<string | null>;
@@ -612,8 +661,66 @@ export interface ResponseStore {
   findByConversation(name: string): string | null;
 }
 
+// ── What is kept of what happened ───────────────────────────────────────────────────────────────────────────
+
+export interface AuditEntry {
+  /** Unix seconds, fractions allowed. */
+  readonly at: number;
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly surface: string;
+  /** Who drove the session: the program's own name where it gave one, else the source of the session. */
+  readonly client: string;
+  readonly kind: "turn.start" | "ask" | "answer" | "tool" | "turn.end" | "restore";
+  readonly tool: string | null;
+  readonly callId: string | null;
+  /** Bounded, secrets out. */
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+export interface AuditRow extends AuditEntry {
+  readonly id: number;
+}
+
+export interface AuditQuery {
+  readonly limit: number;
+  /** Any id of the conversation, also of one that was deleted. */
+  readonly sessionId?: string;
+  /** Unix seconds. */
+  readonly since?: number;
+}
+
+/** Only ever added to. */
+export interface AuditStore {
+  append(entries: readonly AuditEntry[]): Promise<void>;
+  /** The newest `limit` ones, oldest first. */
+  list(query: AuditQuery): AuditRow[];
+}
+
+/** One change of one file by a turn; hashes are SHA-256 of the text, `null` = absent. */
+export interface FileChange {
+  /** Unix seconds, fractions allowed. */
+  readonly at: number;
+  readonly sessionId: string;
+  /** Empty: a restore. */
+  readonly turnId: string;
+  readonly path: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export interface SnapshotStore {
+  record(changes: readonly FileChange[]): Promise<void>;
+  /** Of the whole conversation, oldest first. */
+  changes(sessionId: string): FileChange[];
+  /** Forgets changes before (Unix seconds). */
+  prune(before: number): Promise<void>;
+}
+
 /** The whole database. */
 export interface Store extends SessionStore {
+  readonly audit: AuditStore;
+  readonly snapshots: SnapshotStore;
   readonly runs: RunStore;
   readonly responses: ResponseStore;
 }

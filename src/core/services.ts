@@ -1,6 +1,7 @@
 /** The rooms a session works with, wired once by `app/build.ts`. */
 import type { Platform } from "@/platform/mod.ts";
 import type { ExternalTools } from "./external_tools.ts";
+import type { EventHub } from "./hub.ts";
 import type { Message } from "./messages.ts";
 import type {
   Guard,
@@ -14,6 +15,15 @@ import type {
   ToolSpec,
 } from "./ports.ts";
 import type { Settings } from "./settings.ts";
+
+/** A session as whoever only watches it sees it. */
+export interface ObservedSession {
+  readonly id: string;
+  readonly surface: string;
+  readonly source: string;
+  readonly sessionKey: string | null;
+  readonly hub: Pick<EventHub, "subscribe">;
+}
 
 export interface CoreServices {
   readonly platform: Platform;
@@ -36,6 +46,8 @@ export interface CoreServices {
   readonly external?: ExternalTools;
   /** For the index in the prompt; absent: none. */
   readonly skills?: Skills;
+  /** A session was created, restored or forked; called once for each, before anything happens in it. */
+  onSession?(session: ObservedSession): void;
   /** `--yolo`. */
   readonly yolo: boolean;
   /** Writes the default model to the config (`--global`). */

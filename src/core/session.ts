@@ -8,7 +8,9 @@ import { type AnswerResult, type Ask, type AskAnswer, AskBroker } from "./asks.t
 import { CallIds } from "./call_ids.ts";
 import { HermesError } from "./errors.ts";
 import { Resting } from "./failover.ts";
-import { estimateTools, TokenEstimator } from "./estimate.ts";
+import { localDay } from "./budgets.ts";
+import { CompressionGate } from "./compression_policy.ts";
+import { TokenEstimator } from "./estimate.ts";
 import type { CoreEventBody, SessionChange, TurnResult } from "./events.ts";
 import type { McpServerEntry, McpServerStatus } from "./external_tools.ts";
 import { EventHub, type EventReader } from "./hub.ts";
@@ -32,6 +34,7 @@ import { rewindSession } from "./session_rewind.ts";
 import { SessionState } from "./session_state.ts";
 import { forgetMemories } from "./system_prompt.ts";
 import { Steering } from "./steering.ts";
+import { TitleWriter } from "./titles.ts";
 import { Transcript } from "./transcript.ts";
 import { runTurn } from "./turn.ts";
 import { cancelledResult, failedResult, prepareTurn } from "./turn_setup.ts";
@@ -78,6 +81,8 @@ export class LiveSession implements Session {
   readonly callIds = new CallIds();
   readonly broker = new AskBroker();
   readonly resting: Resting;
+  readonly compressionGate: CompressionGate;
+  readonly titles: TitleWriter;
   readonly scope: SessionState;
   readonly hub: EventHub;
   readonly outside: OutsideTools;
@@ -126,8 +131,10 @@ export class LiveSession implements Session {
     this.#calls = seed.calls;
     this.transcript = new Transcript(services.store, seed.headId, seed.messages);
     this.callIds.learn(seed.messages);
+    this.titles = new TitleWriter(this);
     this.scope = new SessionState(seed.id);
     this.resting = new Resting(() => services.platform.clock.monotonic());
+    this.compressionGate = new CompressionGate(() => services.platform.clock.monotonic());
     this.hub = new EventHub(
       seed.id,
       (error) => services.log.error(`An event reader failed: ${String(error)}`),
@@ -209,15 +216,23 @@ export class LiveSession implements Session {
   }
 
   usage(): SessionUsage {
-    const { systemPrompt } = this;
-    const estimated = this.#estimator.messages(this.transcript.messages) +
-      Math.ceil((systemPrompt?.length ?? 3_000) / 4) + estimateTools(this.toolSpecs());
     return {
       usage: this.#usage,
       calls: this.#calls,
-      contextUsed: Math.max(estimated, this.#lastPromptTokens ?? 0),
+      contextUsed: this.contextTokens(),
       contextMax: this.model?.contextWindow ?? null,
     };
+  }
+
+  /** Tokens of the next request: estimated, and never fewer than the last one had. */
+  contextTokens(): number {
+    const estimated = this.#estimator.messages(this.transcript.messages) + this.fixedTokens();
+    return Math.max(estimated, this.#lastPromptTokens ?? 0);
+  }
+
+  /** Of them those that no compression makes fewer: prompt and tools. */
+  fixedTokens(): number {
+    return Math.ceil((this.systemPrompt?.length ?? 3_000) / 4) + this.#estimator.tools(this.toolSpecs());
   }
 
   inflight(): Inflight | null {
@@ -361,6 +376,7 @@ export class LiveSession implements Session {
     this.publish(turn.id, { type: "turn.end", result });
     this.#settle(turn, result);
     this.#startNext();
+    this.titles.after(result);
   }
 
   /** While the store is locked a cancel does not wait, and a turn goes on in memory (core.md D.2). */
@@ -390,6 +406,16 @@ export class LiveSession implements Session {
 
   noteUsage(promptTokens: number): void {
     this.#lastPromptTokens = promptTokens;
+  }
+
+  /** A model call beside the turns (summary, title) counts like any other. */
+  async countSideCall(usage: Usage, model: ResolvedModel): Promise<void> {
+    this.#usage = addUsage(this.#usage, usage);
+    this.#calls++;
+    const { models, platform } = this.services;
+    const { usd } = models.estimateCost(usage, model);
+    const day = localDay(platform.clock.now());
+    await this.transcript.addUsage(usage, model, { day, usd, seconds: 0 });
   }
 
   publish(turnId: string, body: CoreEventBody): void {
@@ -481,6 +507,16 @@ export class LiveSession implements Session {
     return this.#title;
   }
 
+  /** For a conversation without a title; a number is added where the title is taken. */
+  async adoptTitle(title: string): Promise<void> {
+    const store = this.services.store();
+    if (this.#closed || !this.#stored || this.#title !== null) return;
+    if (store.getSession(this.headId)?.title !== null) return;
+    const stored = await store.setTitle(this.headId, store.nextTitle(title));
+    this.#title ??= stored;
+    this.changed("title");
+  }
+
   async reset(): Promise<void> {
     await this.occupy(undefined, async () => {
       if (this.#stored) await this.services.store().clearMessages(this.headId);
@@ -504,7 +540,7 @@ export class LiveSession implements Session {
   async compact(options: { focus?: string; signal?: AbortSignal } = {}): ReturnType<typeof compactSession> {
     return await this.occupy(
       options.signal,
-      (signal) => compactSession(this, { focus: options.focus ?? null, signal }),
+      (signal) => compactSession(this, { cause: "manual", focus: options.focus ?? null, signal }),
     );
   }
 
@@ -565,7 +601,7 @@ export class LiveSession implements Session {
     this.interrupt();
     await this.idle();
     this.services.guard.dropScope(this.id);
-    await Promise.all([this.scope.dispose(), this.outside.close()]);
+    await Promise.all([this.scope.dispose(), this.outside.close(), this.titles.close()]);
     if (this.#stored) {
       try {
         await this.services.store().endSession(this.headId, reason);

@@ -117,7 +117,7 @@ export interface Session {
   readonly model: ResolvedModel | null;
   readonly modelError: HermesError | null;
   readonly reasoningEffort: string | null;
-  /** ACP mode id: `default`, `accept_edits`, `dont_ask`. */
+  /** ACP mode id: `default`, `accept_edits`, `dont_ask`, `plan`. */
   readonly mode: string;
   readonly editPolicy: EditPolicy;
   readonly yolo: boolean;

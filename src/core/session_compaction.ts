@@ -1,52 +1,205 @@
-/** Compression of a live session: plan, summary, rotation in the store, then memory (core.md A.16, acp.md D4). */
-import { abortable } from "@/lib/abort.ts";
-import { planCompression, summarise } from "./compression.ts";
+/**
+ * Compression of a live session (core.md A.16, acp.md D4): lock, plan, summary, the store in one transaction, then
+ * memory. Whatever fails before the store has written leaves everything as it was.
+ */
+import { abortable, isAbort } from "@/lib/abort.ts";
+import { auxiliaryClient } from "./auxiliary.ts";
+import { assemble, type CompressionPlan, planCompression, summarise, type Summary } from "./compression.ts";
+import { summaryOfLastResort } from "./compression_outline.ts";
+import { compressionThreshold, isUnreachable, tailBudget } from "./compression_policy.ts";
 import { HermesError } from "./errors.ts";
-import { newSessionId } from "./session_ids.ts";
-import type { LiveSession } from "./session.ts";
 import { TokenEstimator } from "./estimate.ts";
+import type { Message } from "./messages.ts";
 import type { ModelClient } from "./ports.ts";
+import type { LiveSession } from "./session.ts";
 import type { CompactionReport } from "./session_api.ts";
+import { newSessionId } from "./session_ids.ts";
 
-/** `null` when there was too little to compress. Throws when there is no model or it gives no summary. */
+const LOCK_SECONDS = 300;
+const RENEW_MS = 100_000;
+
+/** On the user's word, because the provider found it too long, or because it has reached its threshold. */
+export type CompactionCause = "manual" | "overflow" | "automatic";
+
+export interface CompactionOptions {
+  readonly cause: CompactionCause;
+  readonly focus: string | null;
+  readonly signal: AbortSignal;
+  readonly client?: ModelClient;
+  readonly turnId?: string;
+}
+
+/**
+ * `null` when there was too little to compress, or when it must not be done by itself now. Throws when there is no
+ * model, or it gives no summary and the user has asked for one; `session_busy` when another program is at it.
+ */
 export async function compactSession(
   session: LiveSession,
-  options: { focus: string | null; signal: AbortSignal; client?: ModelClient; turnId?: string },
+  options: CompactionOptions,
 ): Promise<CompactionReport | null> {
-  const { services, transcript } = session;
+  const { services, transcript, compressionGate: gate } = session;
   const model = session.model;
   if (!options.client && !model) throw session.modelError!;
   const client = options.client ?? services.models.client(model!);
+  const byHand = options.cause === "manual";
+  if (!byHand && (gate.blocked || (options.cause === "automatic" && gate.resting))) return null;
+  const settings = services.settings();
   const messages = transcript.messages;
-  const plan = planCompression(messages, client.info.contextWindow, services.settings().compression);
-  if (!plan) return null;
-  const summary = summarise(plan, client, {
+  const threshold = compressionThreshold(
+    client.info.contextWindow,
+    settings.model.max_tokens,
+    settings.compression,
+  );
+  const plan = planCompression(messages, threshold, settings.compression);
+  if (!plan || (options.cause === "automatic" && hasNothingToGain(messages, threshold, session))) return null;
+  if (!await transcript.flush()) {
+    throw new HermesError("store_failed", transcript.warning ?? "The conversation cannot be saved now");
+  }
+  return await holdingLock(session, session.headId, byHand, async (renew) => {
+    if (!byHand) tellStart(session, options);
+    const summary = await summaryOf(session, plan, client, options, renew);
+    const report = await replaceContent(
+      session,
+      messages,
+      assemble(plan, summary.text),
+      options.turnId ?? "",
+    );
+    if (byHand) gate.reset();
+    else gate.done({ before: report.before.tokens, after: report.after.tokens }, summary.isFallback);
+    if (plan.previous !== null) tellLoss(session, options.turnId ?? "");
+    return report;
+  });
+}
+
+/** What is to be kept anyway is all there is, or prompt and tools alone are too much. */
+function hasNothingToGain(messages: readonly Message[], threshold: number, session: LiveSession): boolean {
+  const budget = tailBudget(threshold, session.services.settings().compression);
+  return new TokenEstimator().messages(messages) <= budget || session.fixedTokens() >= threshold;
+}
+
+function tellStart(session: LiveSession, { cause, turnId }: CompactionOptions): void {
+  const why = cause === "overflow" ? "is too long" : "has become long";
+  session.publish(turnId ?? "", {
+    type: "status",
+    kind: "compacting",
+    text: `The conversation ${why}; compressing it`,
+  });
+}
+
+function tellLoss(session: LiveSession, turnId: string): void {
+  session.publish(turnId, {
+    type: "status",
+    kind: "warn",
+    text: "The conversation was compressed again: details of its earlier part may be lost",
+  });
+}
+
+/** `null` when another program holds the lock, or `session_busy` where the user waits for it. */
+async function holdingLock(
+  session: LiveSession,
+  id: string,
+  byHand: boolean,
+  work: (renew: () => void) => Promise<CompactionReport>,
+): Promise<CompactionReport | null> {
+  const { platform, log } = session.services;
+  const store = session.services.store();
+  const holder = `${platform.pid}:${session.id}:${platform.ids.hex(8)}`;
+  if (!await store.lockCompression(id, holder, LOCK_SECONDS)) {
+    if (!byHand) return null;
+    throw new HermesError("session_busy", "Another program is compressing this session", { sessionId: id });
+  }
+  let renewedAt = platform.clock.monotonic();
+  const ignore = (error: unknown) => log.warn(`The compression lock: ${String(error)}`);
+  const renew = () => {
+    const now = platform.clock.monotonic();
+    if (now - renewedAt < RENEW_MS) return;
+    renewedAt = now;
+    store.lockCompression(id, holder, LOCK_SECONDS).catch(ignore);
+  };
+  try {
+    return await work(renew);
+  } finally {
+    void store.unlockCompression(id, holder).catch(ignore);
+  }
+}
+
+/** The model's, or the one of last resort; throws where there is to be none. */
+async function summaryOf(
+  session: LiveSession,
+  plan: CompressionPlan,
+  client: ModelClient,
+  options: CompactionOptions,
+  renew: () => void,
+): Promise<{ text: string; isFallback: boolean }> {
+  const { models, guard } = session.services;
+  const settings = session.services.settings();
+  const writer = auxiliaryClient(models, settings, "compression") ?? client;
+  const asking = summarise(plan, writer, {
     signal: options.signal,
     focus: options.focus,
     sessionId: session.id,
-    redact: (text) => services.guard.redact(text, "terminal"),
+    onProgress: renew,
+  }).catch((error): Summary => {
+    if (isAbort(error)) throw error;
+    return { type: "failed", failure: null };
   });
-  const content = await abortable(summary, options.signal);
-  if (!content) throw new HermesError("internal", "The model gave no summary; the conversation is unchanged");
+  const summary = await abortable(asking, options.signal);
+  if (summary.type === "text") {
+    if (summary.usage) await abortable(session.countSideCall(summary.usage, writer.info), options.signal);
+    return { text: guard.redact(summary.text, "terminal"), isFallback: false };
+  }
+  const { failure } = summary;
+  const isGivenUp = options.cause === "manual" || isUnreachable(failure) ||
+    settings.compression.abort_on_summary_failure;
+  if (isGivenUp) {
+    session.compressionGate.failed(failure);
+    const why = failure ? `: ${failure.message}` : "";
+    throw new HermesError("internal", `The model gave no summary; the conversation is unchanged${why}`);
+  }
+  const text = summaryOfLastResort(plan.middle, plan.previous);
+  return { text: guard.redact(text, "terminal"), isFallback: true };
+}
+
+async function replaceContent(
+  session: LiveSession,
+  before: readonly Message[],
+  content: readonly Message[],
+  turnId: string,
+): Promise<CompactionReport> {
+  const { services, transcript } = session;
   const oldId = session.headId;
-  const newId = newSessionId(services.platform);
-  const child = await services.store().rotate(oldId, {
-    id: newId,
+  const count = before.length;
+  const estimator = new TokenEstimator();
+  const tokens = estimator.messages(before);
+  const inPlace = services.settings().compression.in_place;
+  const moved = inPlace ? await inSameRow(session, content) : await intoChild(session, content);
+  session.systemPrompt = null;
+  transcript.swap(moved.id, services.store().loadMessages(moved.id));
+  session.noteRotation(moved.title);
+  services.forgotten(session.scope);
+  const report = {
+    before: { messages: count, tokens },
+    after: { messages: transcript.messages.length, tokens: estimator.messages(transcript.messages) },
+  };
+  session.publish(turnId, { type: "session.rotated", oldId, newId: moved.id, ...report });
+  return report;
+}
+
+async function intoChild(session: LiveSession, content: readonly Message[]) {
+  const { services, headId } = session;
+  return await services.store().rotate(headId, {
+    id: newSessionId(services.platform),
     source: session.source,
-    parentId: oldId,
+    parentId: headId,
     cwd: session.cwd,
     config: session.config,
     sessionKey: session.sessionKey,
   }, content);
-  session.systemPrompt = null;
-  transcript.swap(newId, services.store().loadMessages(newId));
-  session.noteRotation(child.title);
-  services.forgotten(session.scope);
-  const estimator = new TokenEstimator();
-  const report = {
-    before: { messages: messages.length, tokens: estimator.messages(messages) },
-    after: { messages: transcript.messages.length, tokens: estimator.messages(transcript.messages) },
-  };
-  session.publish(options.turnId ?? "", { type: "session.rotated", oldId, newId, ...report });
-  return report;
+}
+
+async function inSameRow(session: LiveSession, content: readonly Message[]) {
+  const store = session.services.store();
+  await store.compactInPlace(session.headId, content);
+  await store.updateSession(session.headId, { systemPrompt: null });
+  return { id: session.headId, title: session.title };
 }

@@ -189,6 +189,7 @@ export class LiveSessions implements Sessions {
 
   /** Loads the model's library while the host prepares its first prompt, and forgets the session when it closes. */
   #warm(session: LiveSession): void {
+    this.#services.onSession?.(session);
     session.hub.subscribe((event) => {
       if (event.type === "session.change" && event.what === "closed") this.#forget(session);
     });

@@ -29,6 +29,31 @@ export interface ModelFacts {
   readonly stale_timeout_seconds?: number;
 }
 
+/** One rule of `policy.rules`, checked: globs as written, `surface` under the name it has inside. */
+export interface PolicyRule {
+  /** Its place in the file, from 1. */
+  readonly number: number;
+  readonly effect: "allow" | "ask" | "deny";
+  readonly tool?: string;
+  readonly path?: string;
+  readonly command?: string;
+  readonly mcp_server?: string;
+  readonly surface?: string;
+  /** `until`: an ISO time, after which the rule is not there. */
+  readonly scope: "always" | "session" | { readonly until: string };
+  readonly reason?: string;
+}
+
+/** `null` = no limit. */
+export interface BudgetLimits {
+  readonly model_calls: number | null;
+  /** Prompt and output. */
+  readonly tokens: number | null;
+  /** Counts only calls whose price is known. */
+  readonly usd: number | null;
+  readonly seconds: number | null;
+}
+
 export interface Settings {
   readonly model: {
     readonly default: string;
@@ -119,6 +144,14 @@ export interface Settings {
     readonly timeout: number;
     readonly deny: readonly string[];
   };
+  readonly policy?: { readonly rules: readonly PolicyRule[] };
+  /** What files held before a turn changed them. */
+  readonly snapshots?: {
+    readonly enabled: boolean;
+    readonly max_mb: number;
+    readonly max_file_mb: number;
+    readonly retention_days: number;
+  };
   readonly security: {
     readonly redact_secrets: boolean;
     readonly allow_private_urls: boolean;
@@ -132,6 +165,17 @@ export interface Settings {
     readonly protect_first_n: number;
     readonly protect_last_n: number;
     readonly in_place: boolean;
+    /** Tokens, in place of a part of the window. */
+    readonly threshold_tokens?: number | null;
+    readonly abort_on_summary_failure?: boolean;
+  };
+  /** Keys of core.md A.14 as they stand in the file. */
+  readonly tool_loop_guardrails?: Readonly<Record<string, unknown>>;
+  readonly budgets?: {
+    readonly prompt: BudgetLimits;
+    readonly session: BudgetLimits;
+    /** A local calendar day, all sessions of this data home. */
+    readonly day: BudgetLimits;
   };
   readonly prompt_caching?: { readonly cache_ttl: "5m" | "1h" | "off" };
   readonly model_catalog?: {

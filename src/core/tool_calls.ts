@@ -9,8 +9,17 @@ import type { AskAnswer, AskOutcome, AskPayload } from "./asks.ts";
 import type { TodoItem, ToolCallView } from "./events.ts";
 import type { FileEdit, ToolCall, ToolMessage } from "./messages.ts";
 import { textOf } from "./messages.ts";
-import type { EditProposal, Tool, ToolContext, ToolDescription, ToolOutcome, Verdict } from "./ports.ts";
+import type {
+  EditProposal,
+  PlainCall,
+  Tool,
+  ToolContext,
+  ToolDescription,
+  ToolOutcome,
+  Verdict,
+} from "./ports.ts";
 import { collectHints, withHints } from "./prompt_hints.ts";
+import { planRefusal } from "./plan_mode.ts";
 import { resultLimit, spillResult } from "./result_limits.ts";
 import { cutIntoSegments } from "./segments.ts";
 import type { TurnScope } from "./turn_scope.ts";
@@ -46,7 +55,7 @@ const NO_DESCRIPTION: ToolDescription = { title: "", label: "", kind: "other", l
 /** Runs the calls of one answer and returns their results in call order. */
 export async function runToolCalls(calls: readonly ToolCall[], scope: TurnScope): Promise<ToolMessage[]> {
   const running = withoutSpoiled(calls.map((call) => prepare(call, scope)), scope);
-  for (const one of running) openCommandConsent(one, scope);
+  for (const one of running) openConsent(one, scope);
   const results = new Map<string, ToolMessage>();
   const inTurn = createLine();
   for (const segment of cutIntoSegments(running)) {
@@ -71,6 +80,8 @@ function prepare(call: ToolCall, scope: TurnScope): Running {
     ready = errorOutcome({ error: "Invalid tool arguments", message: `Invalid JSON arguments: ${why}` });
   }
   const description = tool ? describe(tool, args, scope) : { ...NO_DESCRIPTION, title: call.name };
+  if (tool && scope.planning) ready ??= planRefusal(tool, description);
+  if (tool) ready ??= loopBlock(call, description, scope);
   const shown = scope.redactArgs(args);
   return {
     call,
@@ -139,12 +150,16 @@ function announce(one: Running, waiting: boolean, scope: TurnScope, edits?: read
   scope.publish({ type: "tool.start", call: one.view, waiting, ...(edits ? { edits } : {}) });
 }
 
-/** Commands of one answer are asked about together, before any of them runs (decision 16). */
-function openCommandConsent(one: Running, scope: TurnScope): void {
-  const command = one.tool?.command && safely(() => one.tool!.command!(one.args), null);
-  if (!command) return;
+/** What is no edit is judged before any call of the answer runs; questions open together (decision 16). */
+function openConsent(one: Running, scope: TurnScope): void {
+  if (!one.tool || one.tool.propose) return;
+  const command = one.tool.command && safely(() => one.tool!.command!(one.args), null);
+  const context = { ...scope.guardContext(), toolName: one.call.name };
   const verdict = safely<Verdict>(
-    () => scope.guard.reviewCommand(command, scope.guardContext()),
+    () =>
+      command
+        ? scope.guard.reviewCommand(command, context)
+        : scope.guard.reviewCall?.(plainCall(one), context) ?? { type: "allow" },
     { type: "block", content: JSON.stringify({ error: GUARD_FAILED }), reason: GUARD_FAILED },
   );
   if (verdict.type === "block") {
@@ -155,6 +170,11 @@ function openCommandConsent(one: Running, scope: TurnScope): void {
   } else if (verdict.note) {
     one.consent = Promise.resolve({ type: "go", approved: null, note: verdict.note });
   }
+}
+
+function plainCall(one: Running): PlainCall {
+  const server = /^mcp-(.+)$/s.exec(one.tool?.toolset ?? "")?.[1] ?? null;
+  return { tool: one.call.name, mcpServer: server, title: one.view.description.title, paths: one.paths };
 }
 
 /** Edits are asked about one after the other: the diff must show the file as it is then. */
@@ -171,7 +191,8 @@ async function editConsent(one: Running, scope: TurnScope): Promise<Consent> {
     const text = scope.editPolicy === null ? reason : `The change could not be prepared as a diff: ${reason}`;
     return { type: "stop", refused: null, content: JSON.stringify({ error: text }) };
   }
-  const verdict = await scope.guard.reviewEdit(proposal, scope.guardContext()).catch((): Verdict => ({
+  const context = { ...scope.guardContext(), toolName: one.call.name };
+  const verdict = await scope.guard.reviewEdit(proposal, context).catch((): Verdict => ({
     type: "block",
     content: JSON.stringify({ error: GUARD_FAILED }),
     reason: GUARD_FAILED,
@@ -361,11 +382,12 @@ async function finish(
   const durationMs = scope.platform.clock.monotonic() - one.startedAt;
   const content = await withSurroundings(one, outcome, await bounded(one.call.id, outcome, scope), scope);
   const edits: readonly FileEdit[] = outcome.edits ?? [];
+  const warning = refused === null ? loopWarning(one, outcome, content, scope) : "";
   const message: ToolMessage = {
     role: "tool",
     toolCallId: one.call.id,
     toolName: one.call.name,
-    content,
+    content: warning === "" ? content : withSuffix(content, warning),
     ...(outcome.effect ? { effect: outcome.effect } : {}),
     meta: {
       isError: outcome.isError,
@@ -379,7 +401,7 @@ async function finish(
     scope.publish({
       type: "tool.end",
       call: one.view,
-      result: textOf(content),
+      result: textOf(message.content),
       isError: outcome.isError,
       durationMs,
       edits,
@@ -388,6 +410,30 @@ async function finish(
     });
   }
   return message;
+}
+
+/** A call that the guardrails do not let run once more. */
+function loopBlock(call: ToolCall, description: ToolDescription, scope: TurnScope): ToolOutcome | null {
+  const { name, arguments: text } = call;
+  const content = scope.guardrails.block({ name, arguments: text, kind: description.kind });
+  return content === null ? null : { content, isError: true, effect: "none" };
+}
+
+function withSuffix(content: ToolOutcome["content"], text: string): ToolOutcome["content"] {
+  return typeof content === "string" ? content + text : [...content, { type: "text", text }];
+}
+
+/** What the guardrails say to a call that has run. */
+function loopWarning(
+  one: Running,
+  outcome: ToolOutcome,
+  content: ToolOutcome["content"],
+  scope: TurnScope,
+): string {
+  if (one.tool === null) return "";
+  const { name, arguments: text } = one.call;
+  const { kind } = one.view.description;
+  return scope.guardrails.after({ name, arguments: text, kind }, textOf(content), outcome.isError);
 }
 
 /** What the touched directories ask for comes with the result, once. */

@@ -4,7 +4,7 @@
  * (core.md D.2, D.5). Compression swaps the whole content and the head at once.
  */
 import type { Content, Message, Usage } from "./messages.ts";
-import type { SessionStore } from "./ports.ts";
+import type { SessionStore, UsageCost } from "./ports.ts";
 
 export class Transcript {
   readonly #store: () => SessionStore;
@@ -71,9 +71,13 @@ export class Transcript {
     return changed;
   }
 
-  async addUsage(usage: Usage, model: { model: string; provider: string }): Promise<void> {
+  async addUsage(
+    usage: Usage,
+    model: { model: string; provider: string },
+    cost: UsageCost,
+  ): Promise<void> {
     try {
-      await this.#store().addUsage(this.headId, usage, model);
+      await this.#store().addUsage(this.headId, usage, model, cost);
     } catch (error) {
       this.#warning = delayed(error);
     }

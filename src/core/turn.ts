@@ -8,14 +8,16 @@
 import { abortable } from "@/lib/abort.ts";
 import type { CallIds } from "./call_ids.ts";
 import { parseArguments, storableArguments } from "./arguments.ts";
+import { limitsMoney, type ReachedBudget, reachedBudget } from "./budgets.ts";
+import { compressionThreshold } from "./compression_policy.ts";
 import type { ModelFailure } from "./errors.ts";
 import type { CoreEventBody, TurnOutcome, TurnResult } from "./events.ts";
 import type { AssistantMessage, Content, Message, ToolCall, ToolMessage, Usage } from "./messages.ts";
 import { Failover, type Resting } from "./failover.ts";
-import { addUsage, NO_USAGE, textOf } from "./messages.ts";
+import { NO_USAGE, promptTokens, textOf } from "./messages.ts";
 import type { ModelAnswer } from "./model_call.ts";
 import { callModel } from "./model_call.ts";
-import type { ModelClient, RawToolCall, ToolSpec } from "./ports.ts";
+import type { ModelClient, ModelCost, RawToolCall, ResolvedModel, ToolSpec, UsageTotals } from "./ports.ts";
 import { repairForRequest } from "./request_repair.ts";
 import { batchLimit, spillResult } from "./result_limits.ts";
 import type { UserInput } from "./session_api.ts";
@@ -24,6 +26,7 @@ import { runToolCalls } from "./tool_calls.ts";
 import { repairToolName } from "./tool_names.ts";
 import type { Transcript } from "./transcript.ts";
 import type { TurnScope } from "./turn_scope.ts";
+import { TurnSpending } from "./turn_spending.ts";
 
 /** What a turn is given; all of it lives at least as long as the turn. */
 export interface TurnInput {
@@ -47,8 +50,13 @@ export interface TurnInput {
   readonly maxSteps: number | null;
   backpressure(): Promise<void> | null;
   onShown(text: string, reasoning: string): void;
-  /** Makes the history smaller after an overflow; false when it cannot. */
-  compact(client: ModelClient): Promise<boolean>;
+  estimateCost(usage: Usage, model: ResolvedModel): ModelCost;
+  /** What session and day have used, this turn included. */
+  usageTotals(): { readonly session: UsageTotals; readonly day: UsageTotals };
+  /** Tokens of the next request, estimated. */
+  contextTokens(): number;
+  /** Makes the history smaller; false when it cannot or must not now. */
+  compact(client: ModelClient, cause: "overflow" | "automatic"): Promise<boolean>;
 }
 
 const SUMMARY_REQUEST =
@@ -59,7 +67,10 @@ const EMPTY_NUDGE =
   "The tools have answered. Go on: use their results and give the answer, or call the next tool.";
 const CONTINUE =
   "Your answer was cut off by the output limit. Continue exactly where it stopped, without repeating.";
+const UNPRICED: ModelCost = { usd: null, status: "unknown", source: "none" };
 const MAX_GROWTH = 4;
+const MAX_COMPACTIONS = 3;
+const PREFLIGHT_PASSES = 3;
 const OUTPUT_CAP = 32_768;
 /** Tools that only keep house: text that came with them may have been the answer (core.md A.8 "Empty"). */
 const HOUSEKEEPING: ReadonlySet<string> = new Set(["todo", "memory", "skill_manage", "session_search"]);
@@ -83,8 +94,8 @@ class Turn {
   readonly #turn: TurnInput;
   readonly #scope: TurnScope;
   readonly #models: Failover;
-  #usage: Usage = NO_USAGE;
-  #apiCalls = 0;
+  readonly #spent: TurnSpending;
+  #toldUnpriced = false;
   #reasoning = "";
   #userRowId: number | null = null;
   #compactions = 0;
@@ -111,6 +122,7 @@ class Turn {
   constructor(turn: TurnInput) {
     this.#turn = turn;
     this.#scope = turn.scope;
+    this.#spent = new TurnSpending(turn.scope.platform);
     this.#models = new Failover(turn.client, turn.fallbacks, turn.resting);
   }
 
@@ -140,12 +152,14 @@ class Turn {
     const text = input.displayText ?? textOf(input.content);
     this.#publish({ type: "turn.start", text, userRowId: this.#userRowId });
     if (this.#models.isAway) this.#tellFallback(`${this.#turn.client.info.model} is left alone for a while`);
+    await this.#keepSmall(() => this.#turn.contextTokens(), PREFLIGHT_PASSES);
   }
 
   /** With what the caller's tools have given, instead of a message of the user. */
   async #goOn(results: readonly ToolMessage[]): Promise<void> {
     await this.#append(results.map((result) => ({ ...result, timestamp: this.#now() })));
     this.#publish({ type: "turn.start", text: "", userRowId: null });
+    await this.#keepSmall(() => this.#turn.contextTokens(), PREFLIGHT_PASSES);
   }
 
   async #loop(): Promise<Ending> {
@@ -154,12 +168,19 @@ class Turn {
       if (this.#scope.signal.aborted) return await this.#interrupted(null);
       this.#publish({ type: "step.start", step });
       await this.#deliverSteer();
-      const ending = await this.#step();
+      const budget = this.#reachedBudget();
+      const ending = budget ? await this.#outOfBudget(budget) : await this.#step();
       if (ending) return ending;
       if (this.#refunded) step--;
       this.#refunded = false;
     }
-    return await this.#summarise(maxSteps!);
+    const budget = this.#reachedBudget();
+    return budget ? await this.#outOfBudget(budget) : await this.#summarise(maxSteps!);
+  }
+
+  #reachedBudget(): ReachedBudget | null {
+    const { budgets } = this.#scope.settings;
+    return reachedBudget(budgets, { prompt: this.#spent.totals(), kept: () => this.#turn.usageTotals() });
   }
 
   /** One model call and what follows from it; `null` = go on. */
@@ -199,7 +220,7 @@ class Turn {
       backpressure: () => this.#turn.backpressure(),
       onShown: (text, reasoning) => this.#turn.onShown(text, reasoning),
     });
-    this.#apiCalls += answer.attempts;
+    this.#spent.sent(answer.attempts);
     if (answer.type === "done") await this.#record(answer.usage);
     return answer;
   }
@@ -218,11 +239,22 @@ class Turn {
 
   /** Every answered call counts, also where the provider tells no numbers. */
   async #record(usage: Usage | null): Promise<void> {
-    const adding = this.#turn.transcript.addUsage(usage ?? NO_USAGE, this.#models.client.info);
+    const model = this.#models.client.info;
+    const cost: ModelCost = usage ? this.#turn.estimateCost(usage, model) : UNPRICED;
+    if (cost.usd === null) this.#warnUnpriced(model.model);
+    const counted = this.#spent.answered(usage ?? NO_USAGE, cost);
+    const adding = this.#turn.transcript.addUsage(usage ?? NO_USAGE, model, counted);
     await abortable(adding, this.#scope.signal).catch(() => {/* a cancel does not wait for a lock */});
     if (!usage) return;
-    this.#usage = addUsage(this.#usage, usage);
-    this.#publish({ type: "usage", usage, total: this.#usage });
+    this.#publish({ type: "usage", usage, total: this.#spent.usage });
+  }
+
+  /** A limit on money that cannot see a call must not look as if it did. */
+  #warnUnpriced(model: string): void {
+    if (this.#toldUnpriced || !limitsMoney(this.#scope.settings.budgets)) return;
+    this.#toldUnpriced = true;
+    const text = `The price of ${model} is unknown: the usd budget does not count its calls`;
+    this.#publish({ type: "status", kind: "warn", text });
   }
 
   // ── Tool calls ────────────────────────────────────────────────────────────────────────────────────────────
@@ -253,7 +285,14 @@ class Turn {
     this.#growth = 0;
     if (this.#scope.signal.aborted) return await this.#interrupted(null);
     if (wrong && this.#badNames >= 3) return await this.#wrongTool(wrong.name);
-    if (asked.length === 0) return null;
+    const { halt } = this.#scope.guardrails;
+    if (halt !== null) return await this.#halted(halt);
+    if (asked.length === 0) {
+      const { usage } = answer;
+      const used = usage ? promptTokens(usage) + usage.output : 0;
+      await this.#keepSmall(() => used || this.#turn.contextTokens(), 1);
+      return null;
+    }
     return {
       outcome: "completed",
       text: answer.text,
@@ -405,17 +444,29 @@ class Turn {
   }
 
   async #compact(): Promise<boolean> {
-    if (this.#compactions >= 3 || this.#turn.history || !this.#scope.settings.compression.enabled) {
-      return false;
-    }
+    if (this.#compactions >= MAX_COMPACTIONS || !this.#mayCompact()) return false;
     this.#compactions++;
-    this.#publish({
-      type: "status",
-      kind: "compacting",
-      text: "The conversation is too long; compressing it",
-    });
-    this.#refunded = await this.#turn.compact(this.#models.client);
+    this.#refunded = await this.#turn.compact(this.#models.client, "overflow");
     return this.#refunded;
+  }
+
+  #mayCompact(): boolean {
+    return !this.#turn.history && this.#scope.settings.compression.enabled;
+  }
+
+  /** Compresses by itself while the conversation is over its threshold (core.md A.16). */
+  async #keepSmall(tokens: () => number, passes: number): Promise<void> {
+    if (!this.#mayCompact()) return;
+    for (let pass = 0; pass < passes && !this.#scope.signal.aborted; pass++) {
+      const { compression, model } = this.#scope.settings;
+      const limit = compressionThreshold(
+        this.#models.client.info.contextWindow,
+        model.max_tokens,
+        compression,
+      );
+      if (tokens() < limit) return;
+      if (!await this.#turn.compact(this.#models.client, "automatic")) return;
+    }
   }
 
   #useFallback(failure: ModelFailure): boolean {
@@ -429,6 +480,26 @@ class Turn {
     const { model, provider } = this.#models.client.info;
     const text = `${why} — going on with ${model} (${provider}) for this turn`;
     this.#publish({ type: "status", kind: "lifecycle", text });
+  }
+
+  async #outOfBudget(budget: ReachedBudget): Promise<Ending> {
+    return await this.#stopped(budget.text, `budget_exhausted(${budget.key})`);
+  }
+
+  async #halted(why: string): Promise<Ending> {
+    const text =
+      `Stopped: the model was going in circles. ${why}. Say how to go on, or ask for something else.`;
+    return await this.#stopped(text, "guardrail_halt");
+  }
+
+  /** A limit ends the turn: what was shown stays, and the limit says so itself. */
+  async #stopped(why: string, exitReason: string): Promise<Ending> {
+    const shown = this.#parts.join("");
+    const told = shown ? `\n\n${why}` : why;
+    this.#publish({ type: "text.delta", text: told });
+    const text = shown + told;
+    await this.#appendText(text, null, "incomplete");
+    return { outcome: "max_turns", text, exitReason, partial: true };
   }
 
   async #summarise(max: number): Promise<Ending> {
@@ -464,6 +535,7 @@ class Turn {
       () => {/* it goes on by itself */},
     );
     const warning = this.#turn.transcript.warning;
+    const cost = this.#spent.cost();
     const { model, provider } = this.#models.client.info;
     const result: TurnResult = {
       outcome: ending.outcome,
@@ -472,12 +544,13 @@ class Turn {
       exitReason: ending.exitReason,
       partial: ending.partial ?? false,
       failure: ending.failure ?? null,
-      usage: this.#usage,
-      apiCalls: this.#apiCalls,
+      usage: this.#spent.usage,
+      apiCalls: this.#spent.calls,
       model,
       provider,
       pendingSteer: this.#turn.steering.take(),
       userRowId: this.#userRowId,
+      ...(cost ? { cost } : {}),
       ...(warning ? { warning } : {}),
       ...(ending.clientCalls ? { clientCalls: ending.clientCalls } : {}),
     };

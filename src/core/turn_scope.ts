@@ -5,6 +5,7 @@
 import type { Platform } from "@/platform/mod.ts";
 import type { AskOutcome, AskPayload } from "./asks.ts";
 import type { CoreEventBody } from "./events.ts";
+import type { Guardrails } from "./guardrails.ts";
 import type { Message } from "./messages.ts";
 import type { EditPolicy, FileAccess, Guard, GuardContext, SessionScope, Tool } from "./ports.ts";
 import type { Settings } from "./settings.ts";
@@ -24,6 +25,9 @@ export interface TurnScope {
   readonly guard: Guard;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly editPolicy: EditPolicy;
+  readonly guardrails: Guardrails;
+  /** Plan mode, as it is now: the user may switch it while the turn runs. */
+  readonly planning?: boolean;
   readonly contextWindow: number | null;
   readonly parallelTimeoutSeconds: number;
   publish(body: CoreEventBody): void;

@@ -4,9 +4,12 @@
  */
 import { abortable, isAbort } from "@/lib/abort.ts";
 import type { AskOutcome, AskPayload } from "./asks.ts";
+import { localDay } from "./budgets.ts";
+import { Guardrails } from "./guardrails.ts";
 import { HermesError, type ModelFailure } from "./errors.ts";
 import type { TurnResult } from "./events.ts";
 import { NO_USAGE, promptTokens, textOf } from "./messages.ts";
+import { PLAN_MODE } from "./plan_mode.ts";
 import type { GuardContext, ModelChoice, ResolvedModel, Tool } from "./ports.ts";
 import type { LiveSession } from "./session.ts";
 import type { SubmitOptions, UserInput } from "./session_api.ts";
@@ -60,8 +63,12 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
     maxSteps: turn.options.maxSteps ?? agent.max_turns,
     backpressure: () => session.hub.takeBackpressure(),
     onShown: (text, reasoning) => session.setInflight(text, reasoning),
-    compact: async (client) => {
+    contextTokens: () => session.contextTokens(),
+    estimateCost: (usage, model) => services.models.estimateCost(usage, model),
+    usageTotals: () => services.store().usageTotals(session.headId, localDay(services.platform.clock.now())),
+    compact: async (client, cause) => {
       const report = await compactSession(session, {
+        cause,
         focus: null,
         signal: turn.controller.signal,
         client,
@@ -228,6 +235,10 @@ function createScope(
     get editPolicy() {
       return session.editPolicy;
     },
+    get planning() {
+      return session.editPolicy !== null && session.mode === PLAN_MODE;
+    },
+    guardrails: new Guardrails(settings.tool_loop_guardrails),
     contextWindow: model.contextWindow,
     parallelTimeoutSeconds: Number(services.childEnv()["HERMES_CONCURRENT_TOOL_TIMEOUT_S"] ?? "") || 420,
     publish,
@@ -245,6 +256,7 @@ function createScope(
       yolo: session.yolo || services.yolo,
       canAsk: turn.options.asks.approval || turn.options.asks.edit,
       settings: services.settings(),
+      surface: session.surface,
     }),
     ask,
     knownRefusal: (payload, targets) => refusals.known(payload, targets),

@@ -56,6 +56,7 @@ export function createClarify(): Tool {
           maxItems: MAX_CHOICES,
           description: "Up to four answers to choose from; the user may always answer freely",
         },
+        multiple: { type: "boolean", description: "Several of the choices may be taken", default: false },
       },
       required: ["question"],
     },
@@ -77,7 +78,9 @@ export function createClarify(): Tool {
         const question = readText(args, "question").trim();
         const offered = choicesOf(args);
         const choices = offered.length > 0 ? offered : null;
-        const answer = answerOf(await context.ask({ kind: "clarify", question, choices }));
+        const multiple = choices !== null && args.multiple === true;
+        const ask = { kind: "clarify" as const, question, choices, ...(multiple ? { multiple } : {}) };
+        const answer = answerOf(await context.ask(ask));
         if (!answer) {
           return fail("Nobody can be asked here. Decide yourself and say what you assumed.");
         }

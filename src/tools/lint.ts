@@ -2,6 +2,7 @@
  * Does the text parse? JSON, YAML and TOML by the name of the file; everything else is skipped. The parsers of YAML
  * and TOML are loaded at their first use only.
  */
+import { loadYaml } from "@/lib/yaml.ts";
 import { basename } from "node:path";
 
 export interface Lint {
@@ -49,7 +50,7 @@ function lintJson(name: string, text: string, oldText: string | null): Lint {
 }
 
 async function lintYaml(text: string): Promise<Lint> {
-  const { parseAllDocuments } = await import("yaml");
+  const { parseAllDocuments } = await loadYaml();
   const documents = parseAllDocuments(text, { logLevel: "silent" });
   const errors = "empty" in documents ? [] : documents.flatMap((document) => document.errors);
   if (errors.length === 0) return { status: "ok" };

@@ -86,3 +86,4 @@ export function forgetReads(scope: SessionScope): void {
 export function processesOf(scope: SessionScope, platform: Platform): ProcessTable {
   return tableOf(scope, platform, new NoticeLimiter());
 }
+export { decodeText, encodeText } from "./text_file.ts";

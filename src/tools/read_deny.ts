@@ -16,6 +16,7 @@ const HOME_FILES = [
   "auth/google_oauth.json",
   "cache/bws_cache.json",
   "mcp-tokens",
+  "snapshots",
   "skills/.hub",
 ];
 const DEVICE = /^\/dev\/(zero|random|urandom|full|stdin|stdout|stderr|tty|console|fd\/[0-2])$/;

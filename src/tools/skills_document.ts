@@ -2,6 +2,7 @@
  * `SKILL.md` as data (core.md B.11): YAML front matter and body. The YAML library is loaded at the first document that
  * has front matter, since most starts have no skills at all. Total: a broken head is reported, never thrown.
  */
+import { loadYaml } from "@/lib/yaml.ts";
 
 export interface SkillHead {
   /** Empty when the document names none. */
@@ -44,7 +45,7 @@ export async function parseSkill(text: string): Promise<SkillDocument> {
   }
   const body = plain.slice(front[0].length);
   try {
-    const { parse } = await import("yaml");
+    const { parse } = await loadYaml();
     const data: unknown = parse(front[1]!, { maxAliasCount: 20 });
     if (!isRecord(data)) return { head: headOf({}), body, problem: "its front matter is not a map" };
     return { head: headOf(data), body, problem: null };

@@ -9,7 +9,12 @@ const commands: Commands = createCommands({
   config: { reloadEnv: () => 2, path: "/c", shown: () => ({ a: 1 }), warnings: () => ["careful"] } as never,
 });
 
-const session = { running: false, headId: "s1", history: () => [] } as unknown as Session;
+const session = {
+  running: false,
+  headId: "s1",
+  history: () => [],
+  toolNames: () => [],
+} as unknown as Session;
 
 /** A host that tells what it was asked for. */
 function recording(): { host: CommandHost; calls: string[] } {
@@ -27,6 +32,8 @@ function recording(): { host: CommandHost; calls: string[] } {
     background: (prompt) => Promise.resolve(`bg ${prompt}`),
     save: () => Promise.resolve("/f.json"),
     stopProcesses: () => Promise.resolve(1),
+    skills: () => Promise.resolve([{ name: "deploy", description: "Ships it." }]),
+    configureTools: (action, names) => Promise.resolve(`${action} ${names.join("+")}`),
     reloadMcp: (wish) => Promise.resolve(JSON.stringify(wish)),
     setting: (key, value) => Promise.resolve(`${key}=${value}`),
   };
@@ -76,6 +83,9 @@ Deno.test("run() hands to the host what only the host can do", async () => {
   assertEquals(await run("save"), "Saved to /f.json");
   assertEquals(await run("stop"), "Ended 1 background process.");
   assertEquals(await run("busy", "queue"), "While a turn runs: busy=queue");
+  assertEquals(await run("skills"), "1 skill:\n/deploy: Ships it.");
+  assertEquals(await run("tools"), "0 tools:");
+  assertEquals(await run("tools", "disable a b"), "disable a+b");
   assertEquals(await run("reload_mcp", "NOW"), '{"confirmed":true,"always":false}');
   assertEquals(await run("reload"), "2 values have changed.");
   assertEquals(await run("config"), '/c\n{\n  "a": 1\n}\ncareful');

@@ -11,7 +11,6 @@ import type {
   Ask,
   AskOutcome,
   AskPolicy,
-  Content,
   CoreEvent,
   Session,
   TurnHandle,
@@ -26,6 +25,7 @@ import { eventHead, toJson } from "./frame.ts";
 import { renderInfo, renderUsage } from "./info.ts";
 import { personalityText } from "./personality.ts";
 import type { Client } from "./peer.ts";
+import { PromptSlot } from "./prompt_slot.ts";
 import { Questions } from "./questions.ts";
 import type { RenderTarget } from "./render.ts";
 import { renderCompletion, TurnRenderer } from "./render.ts";
@@ -69,7 +69,7 @@ export class LiveSession implements RenderTarget {
   readonly #unsubscribe: () => void;
   readonly #deltaHeads: Record<string, string>;
   #turn: TurnHandle | null = null;
-  #slot: UserInput[] = [];
+  readonly #slot = new PromptSlot();
   #pendingTitle: string | null;
   #titling = 0;
   #progress: string | null = null;
@@ -150,7 +150,7 @@ export class LiveSession implements RenderTarget {
 
   /** True while a turn runs or is about to start. */
   get busy(): boolean {
-    return this.#turn !== null || this.#slot.length > 0;
+    return this.#turn !== null || !this.#slot.isEmpty;
   }
 
   get status(): LiveStatus {
@@ -160,8 +160,7 @@ export class LiveSession implements RenderTarget {
 
   /** Text of the prompts that wait; `null` when none does. */
   get queuedText(): string | null {
-    if (this.#slot.length === 0) return null;
-    return this.#slot.map(shownText).join("\n\n");
+    return this.#slot.text;
   }
 
   info(): Record<string, unknown> {
@@ -208,30 +207,21 @@ export class LiveSession implements RenderTarget {
     if (mode === "steer" && typeof input.content === "string" && this.session.steer(input.content)) {
       return "steered";
     }
-    this.#enqueue(input);
+    this.#slot.add(input);
     if (mode === "interrupt" && this.#turn !== null) this.session.interrupt();
     return "queued";
   }
 
   /** Ends the running turn and forgets what waits; harmless when idle. */
   interrupt(): void {
-    this.#slot = [];
+    this.#slot.clear();
     this.session.interrupt();
-  }
-
-  #enqueue(input: UserInput): void {
-    const last = this.#slot.at(-1);
-    if (last && canMerge(last) && canMerge(input)) {
-      this.#slot[this.#slot.length - 1] = { content: `${last.content}\n\n${input.content}` };
-    } else {
-      this.#slot.push(input);
-    }
   }
 
   #afterTurn(turn: TurnHandle, result: TurnResult): void {
     if (this.#turn === turn) this.#neverStarted(result);
     if (this.#turn !== null || this.session.closed) return;
-    const next = this.#slot.shift();
+    const next = this.#slot.take();
     if (next) this.start(next);
   }
 
@@ -253,7 +243,7 @@ export class LiveSession implements RenderTarget {
   #onTurnEnd(result: TurnResult): void {
     this.#turn = null;
     this.touch();
-    if (result.pendingSteer !== null) this.#slot.unshift({ content: result.pendingSteer });
+    if (result.pendingSteer !== null) this.#slot.putFirst({ content: result.pendingSteer });
     this.emitInfo();
     if (result.outcome === "completed") void this.#applyTitle();
   }
@@ -281,7 +271,7 @@ export class LiveSession implements RenderTarget {
 
   /** Closes the core session; its last events still reach the client. */
   async close(reason: string): Promise<void> {
-    this.#slot = [];
+    this.#slot.clear();
     this.#closingHere = true;
     await this.session.close(reason);
     this.forget();
@@ -350,17 +340,4 @@ export class LiveSession implements RenderTarget {
   title(): string | null {
     return this.session.title;
   }
-}
-
-function canMerge(input: UserInput): input is UserInput & { content: string } {
-  return typeof input.content === "string" && input.displayKind === undefined;
-}
-
-function shownText(input: UserInput): string {
-  return input.displayText ?? textOfContent(input.content);
-}
-
-function textOfContent(content: Content): string {
-  if (typeof content === "string") return content;
-  return content.map((part) => part.type === "text" ? part.text : "[image]").join("\n");
 }

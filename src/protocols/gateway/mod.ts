@@ -11,7 +11,7 @@ export type { WsOptions } from "./ws.ts";
 /** The contract for hosts: an OpenRPC document or TypeScript declarations, as text. */
 export async function printGatewayContract(form: ContractForm, version: string): Promise<string> {
   const { printContract } = await import("./contract/mod.ts");
-  return printContract(form, version);
+  return await printContract(form, version);
 }
 
 /** Serves WebSockets until a signal; the result is the exit code. */

@@ -3,10 +3,10 @@ import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import type { GatewayHost, Json } from "../../support/gateway_driver.ts";
 import { terminal, toolTurn, withGateway } from "./scene.ts";
 
-/** What D.2 says v1 must offer, without skills. */
+/** What D.2 says v1 must offer. */
 const OFFERED = [
   "help new model status usage title branch compress retry undo queue steer stop background reasoning fast busy",
-  "verbose yolo personality tools reload reload-mcp sessions resume config history save version quit",
+  "verbose yolo personality tools skills reload reload-mcp sessions resume config history save version quit",
 ].join(" ").split(" ");
 
 async function exec(host: GatewayHost, sid: string, command: string): Promise<Json> {
@@ -231,5 +231,39 @@ Deno.test("complete.slash completes names, aliases and first words, and nothing 
     assertEquals((await complete("/busy steer st")).items, []);
     assertEquals((await complete("/nope x")).items, []);
     assert((await complete("/")).items.length <= 30);
+  });
+});
+
+Deno.test("a skill is a command of its own: in the catalogue, and a directive of command.dispatch", async () => {
+  await withGateway({ model: { turns: ["shipped"] } }, async ({ host, model, rig }) => {
+    await Deno.mkdir(`${rig.home}/skills/ops/deploy`, { recursive: true });
+    const head = "---\nname: deploy\ndescription: Ships the program.\n---\n";
+    await Deno.writeTextFile(`${rig.home}/skills/ops/deploy/SKILL.md`, `${head}Run the deploy script.\n`);
+    const { sid } = await host.session();
+    const catalog = await host.request("commands.catalog");
+    assertEquals(catalog.skill_count, 1);
+    assertEquals(catalog.pairs.at(-1), ["/deploy", "Ships the program."]);
+    const skill = await host.request("command.dispatch", { session_id: sid, command: "/deploy to staging" });
+    assertEquals([skill.type, skill.name, skill.display], ["skill", "deploy", "/deploy to staging"]);
+    assert(skill.message.includes("Run the deploy script.") && skill.message.includes("to staging"));
+    assertEquals((await host.refused("slash.exec", { session_id: sid, command: "/deploy" })).code, 4018);
+    assertEquals((await exec(host, sid, "/skills")).output, "1 skill:\n/deploy: Ships the program.");
+    await host.turn(sid, skill.message);
+    assert(JSON.stringify(model.calls()[0]!.body.messages).includes("Run the deploy script."));
+
+    const completed = await host.request("complete.slash", { text: "/dep" });
+    assertEquals(completed.items, [{ text: "deploy", display: "/deploy", meta: "Ships the program." }]);
+    const manage = (params: Json) => host.request("skills.manage", params);
+    assertEquals(await manage({}), { skills: { ops: ["deploy"] } });
+    const results = [{ name: "deploy", description: "Ships the program." }];
+    assertEquals(await manage({ action: "search", query: "SHIP" }), { results });
+    assertEquals(await manage({ action: "search", query: "nothing" }), { results: [] });
+    assertEquals(await manage({ action: "browse" }), { items: results, page: 1, total: 1, total_pages: 1 });
+    assertEquals((await manage({ action: "inspect", query: "deploy" })).info.category, "ops");
+    assertEquals((await host.refused("skills.manage", { action: "explode" })).code, 4017);
+    assertEquals((await host.refused("skills.manage", { action: "inspect", query: "x" })).code, 5024);
+    assertEquals((await host.request("skills.reload")).result, { added: [], removed: [], total: 1 });
+    await Deno.remove(`${rig.home}/skills/ops/deploy`, { recursive: true });
+    assertEquals((await host.request("skills.reload")).result, { added: [], removed: ["deploy"], total: 0 });
   });
 });

@@ -153,6 +153,15 @@ Deno.test("tools.configure takes a toolset away from the next turn and gives it 
     const offered = (n: number) => model.calls()[n]!.body.tools.map((tool: Json) => tool.function.name);
     assertEquals([0, 1, 2].map((n) => offered(n).includes("todo")), [true, false, true]);
     assertEquals(model.calls()[2]!.body.messages.filter((m: Json) => m.role === "user").length, 3);
+    const slash = async (command: string) =>
+      (await host.request("slash.exec", { session_id: sid, command })).output.split("\n");
+    assertEquals((await slash("/tools disable todo nope")).slice(0, 2), [
+      "Off: todo",
+      "No such toolset: nope",
+    ]);
+    assert(!(await slash("/tools")).some((line: string) => line.startsWith("todo:")));
+    assertEquals((await slash("/tools enable todo"))[0], "On: todo");
+    assertEquals((await host.request("commands.catalog")).sub["/tools"], ["list", "disable", "enable"]);
     const refused = async (params: Json) => (await host.refused("tools.configure", params)).code;
     assertEquals(await refused({ action: "explode", names: ["todo"] }), 4017);
     assertEquals(await refused({ action: "enable", names: [] }), 4018);

@@ -78,7 +78,7 @@ const JUDGED: Readonly<Record<string, JsonSchema>> = {
   ),
 };
 
-export function contractDocument(version: string): ContractDocument {
+export async function contractDocument(version: string): Promise<ContractDocument> {
   const named = z.registry<{ id: string }>();
   for (const [id, shape] of Object.entries(SHAPES)) named.add(shape, { id });
   const schemas: Record<string, JsonSchema> = {};
@@ -100,7 +100,7 @@ export function contractDocument(version: string): ContractDocument {
     schemas[own] = schema;
     return { $ref: `#/components/schemas/${own}` };
   }
-  const methods = allMethods(NO_PROGRAM).map(({ name, params }): OpenRpcMethod => ({
+  const methods = (await allMethods(NO_PROGRAM)).map(({ name, params }): OpenRpcMethod => ({
     name,
     paramStructure: "by-name",
     params: renderParams(toSchema(params)),

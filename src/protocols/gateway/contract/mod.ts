@@ -5,7 +5,7 @@ import { contractTypes } from "./types.ts";
 export type ContractForm = "schema" | "types";
 
 /** The whole text, ended by a line break. */
-export function printContract(form: ContractForm, version: string): string {
-  const document = contractDocument(version);
+export async function printContract(form: ContractForm, version: string): Promise<string> {
+  const document = await contractDocument(version);
   return form === "types" ? contractTypes(document) : `${JSON.stringify(document, null, 2)}\n`;
 }

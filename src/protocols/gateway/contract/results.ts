@@ -187,6 +187,16 @@ export const RESULTS: Readonly<Record<string, z.ZodMiniType>> = {
   "model.disconnect": z.looseObject({ slug: text, name: text, disconnected: z.literal(true) }),
   "reload.env": z.looseObject({ updated: int }),
   "reload.mcp": z.looseObject({ status: z.enum(["reloaded", "confirm_required"]), message: maybe(text) }),
+  "skills.manage": z.looseObject({
+    skills: maybe(z.record(z.string(), texts)),
+    results: maybe(z.array(z.looseObject({ name: text, description: text }))),
+    items: maybe(z.array(z.looseObject({ name: text, description: text }))),
+    info: maybe(z.looseObject({ name: text, description: text, category: text })),
+  }),
+  "skills.reload": z.looseObject({
+    output: text,
+    result: z.looseObject({ added: texts, removed: texts, total: int }),
+  }),
   "process.list": z.looseObject({ processes: z.array(open) }),
   "process.kill": z.looseObject({ killed: z.literal(true), process_id: text }),
   "process.stop": z.looseObject({ killed: int }),

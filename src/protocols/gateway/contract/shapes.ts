@@ -130,7 +130,9 @@ export const SpawnTree = z.looseObject({
 
 /** What slash commands answer (D.1). */
 export const Directive = z.looseObject({
-  type: z.enum(["exec", "alias", "send", "prefill"]),
+  type: z.enum(["exec", "alias", "send", "skill", "prefill"]),
+  name: z.optional(text),
+  display: z.optional(text),
   output: z.optional(text),
   target: z.optional(text),
   arg: z.optional(text),

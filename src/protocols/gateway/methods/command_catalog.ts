@@ -9,8 +9,10 @@ const MAX_COMPLETIONS = 30;
 
 type Pair = [string, string];
 
-export function renderCatalog(hermes: Hermes): Record<string, unknown> {
+export async function renderCatalog(hermes: Hermes): Promise<Record<string, unknown>> {
   const list = hermes.commands.list("gateway");
+  const { skillPairs } = await import("./skills.ts");
+  const skills = await skillPairs(hermes);
   const users = quickCommands(hermes).map(describeQuick);
   const categories = new Map<string, Pair[]>();
   for (const command of list) {
@@ -19,7 +21,7 @@ export function renderCatalog(hermes: Hermes): Record<string, unknown> {
   }
   if (users.length > 0) categories.set(USER_CATEGORY, users);
   return {
-    pairs: [...list.map(describe), ...users],
+    pairs: [...list.map(describe), ...users, ...skills],
     sub: Object.fromEntries(
       list.map((command) => [`/${command.name}`, subcommands(command)] as const)
         .filter(([, words]) => words.length > 0),
@@ -30,7 +32,7 @@ export function renderCatalog(hermes: Hermes): Record<string, unknown> {
       ),
     ),
     categories: [...categories].map(([name, pairs]) => ({ name, pairs })),
-    skill_count: 0,
+    skill_count: skills.length,
     warning: "",
   };
 }
@@ -46,17 +48,19 @@ function describeQuick(command: QuickCommand): Pair {
   return [`/${command.name}`, text.length <= 120 ? text : `${text.slice(0, 119)}…`];
 }
 
-/** The words of `[a|b|c]`. */
+/** The words of `[a|b|c]` at the start of the hint. */
 function subcommands(command: CommandInfo): string[] {
-  const inner = /^\[([\w-]+(?:\|[\w-]+)+)\]$/.exec(command.argsHint)?.[1];
+  const inner = /^\[([\w-]+(?:\|[\w-]+)+)\]/.exec(command.argsHint)?.[1];
   return inner ? inner.split("|") : [];
 }
 
 /** `text` up to `replace_from` stays, the item's text follows. Nothing for a text that is no command. */
-export function completeSlash(hermes: Hermes, text: string): Record<string, unknown> {
+export async function completeSlash(hermes: Hermes, text: string): Promise<Record<string, unknown>> {
   if (!text.startsWith("/")) return { items: [], replace_from: 0 };
   const space = text.search(/\s/);
-  if (space === -1) return { items: completeName(hermes, text.slice(1).toLowerCase()), replace_from: 1 };
+  if (space === -1) {
+    return { items: await completeName(hermes, text.slice(1).toLowerCase()), replace_from: 1 };
+  }
   const command = hermes.commands.find(text.slice(1, space), "gateway");
   const from = text.search(/\S*$/);
   const isFirstWord = text.slice(space, from).trim() === "";
@@ -72,7 +76,9 @@ export function completeSlash(hermes: Hermes, text: string): Record<string, unkn
   };
 }
 
-function completeName(hermes: Hermes, typed: string): Record<string, unknown>[] {
+async function completeName(hermes: Hermes, typed: string): Promise<Record<string, unknown>[]> {
+  const { skillPairs } = await import("./skills.ts");
+  const skills = (await skillPairs(hermes)).map(([name, meta]) => ({ name: name.slice(1), meta }));
   const known = hermes.commands.list("gateway").flatMap((command) => [
     { name: command.name, meta: command.description },
     ...command.aliases.map((alias) => ({ name: alias, meta: `alias of /${command.name}` })),
@@ -81,7 +87,7 @@ function completeName(hermes: Hermes, typed: string): Record<string, unknown>[] 
     name: command.name,
     meta: describeQuick(command)[1],
   }));
-  return [...known, ...users]
+  return [...known, ...users, ...skills]
     .filter(({ name }) => name.startsWith(typed))
     .slice(0, MAX_COMPLETIONS)
     .map(({ name, meta }) => ({ text: name, display: `/${name}`, meta }));

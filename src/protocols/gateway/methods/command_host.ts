@@ -11,9 +11,11 @@ import { startBackground } from "./background.ts";
 import { compressionText, compressSession } from "./compress.ts";
 import { writeSetting } from "./config_set.ts";
 import { reloadMcp } from "./mcp.ts";
+import { configureTools } from "./processes.ts";
 import { branchSession } from "./session_edit.ts";
 import { announce, openNew } from "./session_create.ts";
 import { openStored } from "./sessions.ts";
+import { listSkills } from "./skills.ts";
 
 export interface CommandPlace {
   readonly gateway: Gateway;
@@ -51,6 +53,17 @@ export function createCommandHost(place: CommandPlace): CommandHost {
     reloadMcp: async (wish) => {
       const done = await reloadMcp(gateway, wish);
       return done.status === "reloaded" ? "The MCP servers are reloaded." : `${done.message}.`;
+    },
+    skills: () => listSkills(hermes),
+    configureTools: async (action, names) => {
+      const { changed, unknown, enabled_toolsets: on } = await configureTools(gateway, { action, names });
+      return [
+        changed.length === 0
+          ? "Nothing has changed."
+          : `${action === "enable" ? "On" : "Off"}: ${changed.join(", ")}`,
+        ...(unknown.length === 0 ? [] : [`No such toolset: ${unknown.join(", ")}`]),
+        `Offered from the next turn on: ${on.join(", ")}`,
+      ].join("\n");
     },
     setting: async (key, value) => {
       const { value: inForce } = await writeSetting({ gateway, live, value, scope: undefined, signal }, key);

@@ -7,7 +7,6 @@ import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";
 import type { Gateway } from "../server.ts";
 import { completeSlash, renderCatalog } from "./command_catalog.ts";
-import { createCommandHost } from "./command_host.ts";
 import type { Call, DefinedMethod } from "./define.ts";
 import { anything, method, NO_PARAMS, optional } from "./define.ts";
 import { findQuickCommand, runQuickCommand } from "./quick_commands.ts";
@@ -108,12 +107,13 @@ async function dispatch(
   const quick = findQuickCommand(hermes, asked.name);
   if (quick) return await runQuickCommand(gateway, quick, asked.args, gateway.live.maybe(sid), signal);
   const command = hermes.commands.find(asked.name, "gateway");
-  if (!command) throw new RpcError(4018, `not a dispatchable command: ${asked.name || "(none)"}`);
+  if (!command) return await dispatchSkill(gateway, sid, asked, signal);
   const live = gateway.live.require(sid);
   if (command.needsIdle && live.busy) throw new RpcError(4009, `session busy: /${command.name} has to wait`);
   if (command.name === "model" && asked.args !== "") {
     return await dispatchModel(gateway, live, asked.args, signal);
   }
+  const { createCommandHost } = await import("./command_host.ts");
   const host = createCommandHost({ gateway, live, client, signal });
   const context = { session: live.session, surface: "gateway", signal, host } as const;
   try {
@@ -121,6 +121,19 @@ async function dispatch(
   } catch (error) {
     throw toRpcError(error, OWN_CODES[command.name] ?? 5030);
   }
+}
+
+async function dispatchSkill(
+  gateway: Gateway,
+  sid: unknown,
+  asked: Asked,
+  signal: AbortSignal,
+): Promise<Record<string, unknown>> {
+  const live = asked.name === "" ? undefined : gateway.live.maybe(sid);
+  const { invokeSkill } = await import("./skills.ts");
+  const skill = live ? await invokeSkill(gateway.hermes, live, asked.name, asked.args, signal) : null;
+  if (skill) return skill;
+  throw new RpcError(4018, `not a dispatchable command: ${asked.name || "(none)"}`);
 }
 
 async function dispatchModel(
@@ -167,6 +180,10 @@ async function execSlash(
   if (asked.name === "") throw new RpcError(4004, "command is required");
   try {
     const directive = await dispatch(gateway, sid, asked, call);
+    // Hosts ask `command.dispatch` for a skill then.
+    if (directive["type"] === "skill") {
+      throw new RpcError(4018, `/${asked.name} is a skill: use command.dispatch`);
+    }
     if (directive["type"] !== "exec") return directive;
     const { type: _, ...shown } = directive;
     return shown;

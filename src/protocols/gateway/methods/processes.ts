@@ -55,6 +55,15 @@ export function processMethods(gateway: Gateway): DefinedMethod[] {
 
 // ── tools ───────────────────────────────────────────────────────────────────────────────────────────────────
 
+export interface Configured {
+  readonly changed: readonly string[];
+  readonly enabled_toolsets: readonly string[];
+  readonly info: Record<string, unknown> | null;
+  readonly missing_servers: readonly string[];
+  readonly reset: boolean;
+  readonly unknown: readonly string[];
+}
+
 interface ConfigureParams {
   readonly action?: string | undefined;
   readonly names?: readonly string[] | undefined;
@@ -62,7 +71,7 @@ interface ConfigureParams {
 }
 
 /** Toolsets go and come by the configuration; sessions take it up with their next turn, their history stays. */
-async function configureTools(gateway: Gateway, params: ConfigureParams): Promise<Record<string, unknown>> {
+export async function configureTools(gateway: Gateway, params: ConfigureParams): Promise<Configured> {
   const { hermes } = gateway;
   const { action, names = [] } = params;
   if (action !== "enable" && action !== "disable") {

@@ -62,6 +62,7 @@ function refuseDangerous(gateway: Gateway, command: string, cwd: string, hardBlo
     yolo: false,
     canAsk: true,
     settings: gateway.hermes.settings(),
+    surface: "tui",
   });
   if (verdict.type === "allow" || (hardBlockOnly && verdict.type === "ask")) return;
   const reason = verdict.type === "block"
