@@ -12,6 +12,7 @@ import {
   type ResolvedModel,
   type Store,
 } from "@/core/mod.ts";
+import { within } from "@/lib/abort.ts";
 import type { Redact } from "@/lib/redact.ts";
 import { createMcp } from "@/mcp/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
@@ -27,8 +28,13 @@ import {
 import { createBase } from "./foundation.ts";
 import type { Hermes, HermesBase, HermesOptions, ProcessControl } from "./mod.ts";
 import { scrubEnvironment } from "./child_env.ts";
+import { createFileHistory } from "./file_history.ts";
+import { Journal } from "./journal.ts";
 import { createToolLists } from "./tool_lists.ts";
 import { VERSION } from "./version.ts";
+
+/** How long the end waits for the last entries of the audit trail. */
+const JOURNAL_MS = 1_000;
 
 /** Builds the program for one surface; throws nothing: what is missing shows when it is used. */
 export function buildHermes(platform: Platform, options: HermesOptions): Hermes {
@@ -50,6 +56,14 @@ export function completeHermes(base: HermesBase, options: HermesOptions): Hermes
     return opened;
   }
 
+  const journal = new Journal({
+    platform,
+    home: config.home,
+    log,
+    store,
+    settings: () => config.settings(),
+    redact: (text) => redactor(text, "full"),
+  });
   const childEnv = () => scrubEnvironment(platform.env(), models.secretEnvNames(), config.settings());
   const skills = new SkillRegistry({
     platform,
@@ -88,6 +102,7 @@ export function completeHermes(base: HermesBase, options: HermesOptions): Hermes
       forgetReads(scope);
       forgetHints(scope);
     },
+    onSession: (session) => journal.watch(session),
     yolo: options.yolo ?? isTrue(config.env("HERMES_YOLO_MODE")),
     persistModel: (model) => persistModel(model),
   };
@@ -108,6 +123,7 @@ export function completeHermes(base: HermesBase, options: HermesOptions): Hermes
     disk,
     guard,
     mcp,
+    fileHistory: createFileHistory({ platform, home: config.home, disk, store, surface: options.surface }),
     childEnv,
     stopProcesses: (session) => processesOf(session.scope, platform).killAll("process.stop"),
     processes: (session) => processControl(processesOf(session.scope, platform), redactor),
@@ -115,6 +131,7 @@ export function completeHermes(base: HermesBase, options: HermesOptions): Hermes
     store,
     shutdown: async (reason, limits) => {
       await Promise.all([sessions.closeAll(reason, limits ?? {}), mcp.close()]);
+      await within(journal.close(), JOURNAL_MS);
       opened?.close();
       opened = null;
     },

@@ -51,6 +51,8 @@ export interface Hermes extends HermesBase {
   readonly guard: Guard;
   /** MCP servers of the configuration; a session's own hang on the session. */
   readonly mcp: McpControl;
+  /** Contents of files before turns changed them. */
+  readonly fileHistory: FileHistory;
   /** Environment of such children: keys of providers and services are taken out (core.md C.12). */
   childEnv(): Record<string, string>;
   /** Ends the background processes of a session; how many ran. */
@@ -60,6 +62,35 @@ export interface Hermes extends HermesBase {
   store(): Store;
   /** Cancels turns, ends processes, closes the store; at most `deadlineMs` (default 2000). */
   shutdown(reason: string, options?: { deadlineMs?: number }): Promise<void>;
+}
+
+/** What becomes of one file when a conversation's changes are taken back. */
+export interface FileRestore {
+  readonly path: string;
+  /**
+   * `none`: it is already as it was. `conflict`: somebody else changed it since. `lost`: its old content is not kept
+   * any more.
+   */
+  readonly action: "write" | "remove" | "none" | "conflict" | "lost";
+  /** For people, where it is a conflict. */
+  readonly why?: string;
+}
+
+/** Files as they were before turns of a conversation changed them. */
+export interface FileHistory {
+  /** When each turn that changed files began to, oldest first (Unix seconds). */
+  turns(sessionId: string): readonly { readonly turnId: string; readonly at: number }[];
+  /** What `restore` would do; changes nothing. Throws `store_failed`. */
+  plan(sessionId: string, since: number): Promise<readonly FileRestore[]>;
+  /**
+   * Puts back everything the conversation changed since (Unix seconds), or nothing at all: with a conflict (unless
+   * `force`) or a lost content nothing is touched, and a failure half-way is undone and thrown.
+   */
+  restore(
+    sessionId: string,
+    since: number,
+    options?: { readonly force?: boolean },
+  ): Promise<{ readonly done: boolean; readonly files: readonly FileRestore[] }>;
 }
 
 /** The background processes of one session (core.md B.4). */

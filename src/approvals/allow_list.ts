@@ -9,8 +9,11 @@ const OPERATORS = /[\n;&|<>`]|\$\(/;
 
 /** `*` is any text, `?` any character; ignores case; the whole text must match. Never slower than length × length. */
 export function matchesGlob(glob: string, text: string): boolean {
-  const pattern = glob.trim().toLowerCase();
-  const subject = text.trim().toLowerCase();
+  return matchesExactly(glob.trim().toLowerCase(), text.trim().toLowerCase());
+}
+
+/** The same, case and blanks counting. */
+export function matchesExactly(pattern: string, subject: string): boolean {
   let p = 0;
   let star = -1;
   let resume = 0;
@@ -30,9 +33,14 @@ export function matchesGlob(glob: string, text: string): boolean {
   return p === pattern.length;
 }
 
+/** One command and nothing that could start a second one. */
+export function isPlainCommand(command: string): boolean {
+  return !OPERATORS.test(command.trim());
+}
+
 /** A plain command that stands on the list itself, exactly or by a pattern. */
 export function isListedCommand(command: string, settings: Settings): boolean {
-  if (OPERATORS.test(command.trim())) return false;
+  if (!isPlainCommand(command)) return false;
   return settings.command_allowlist.some((entry) => matchesGlob(entry, command));
 }
 

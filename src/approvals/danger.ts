@@ -215,6 +215,17 @@ function processes(): Danger[] {
       key: "stop or restart the hermes gateway",
       shapes: [shape(String.raw`\bhermes\s+${words(6)}gateway\s+(?:stop|restart)\b`)],
     },
+    {
+      key: "change the settings of hermes",
+      shapes: [
+        shape(String.raw`\bhermes\s+${words(6)}(?:config\s+${words(4)}(?:set|unset)|setup)(?![\w-])`),
+        shape(String.raw`\bhermes\s+${words(6)}model\s+${words(4)}set(?![\w-])`),
+      ],
+    },
+    {
+      key: "run hermes without approvals",
+      shapes: [shape(String.raw`\bhermes\s+${words(12)}--yolo(?![\w-])`), /\bHERMES_YOLO_MODE=/],
+    },
     { key: "update hermes", shapes: [shape(String.raw`\bhermes\s+update(?![\w-])`)] },
     {
       key: "start a gateway in the background",

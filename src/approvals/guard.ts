@@ -7,12 +7,14 @@ import type {
   Guard,
   GuardContext,
   Logger,
+  PlainCall,
 } from "@/core/mod.ts";
 import type { EditProposal, RedactMode, Verdict } from "@/core/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { AllowList } from "./allow_list.ts";
 import { buildDangers, type Danger } from "./danger.ts";
 import { refusalOf } from "./refusals.ts";
+import { reviewCall } from "./review_call.ts";
 import { type CommandRules, reviewCommand } from "./review_command.ts";
 import { type EditRules, reviewEdit } from "./review_edit.ts";
 import type { Places } from "./sensitive.ts";
@@ -65,6 +67,7 @@ class RuleGuard implements Guard {
     this.#allowList = new AllowList(config);
     let dangers: readonly Danger[] | null = null;
     this.#commands = {
+      platform,
       allowList: this.#allowList,
       config,
       homes: { user: platform.homeDir(), hermes: config.home },
@@ -85,6 +88,12 @@ class RuleGuard implements Guard {
 
   reviewEdit(proposal: EditProposal, context: GuardContext): Promise<Verdict> {
     return reviewEdit(proposal, context, this.#edits());
+  }
+
+  reviewCall(call: PlainCall, context: GuardContext): Verdict {
+    const title = this.#options.redact(call.title, "full");
+    const { platform } = this.#options;
+    return reviewCall({ ...call, title }, context, { platform, allowList: this.#allowList });
   }
 
   async grant(payload: AskPayload, answer: AskAnswer, context: GuardContext): Promise<void> {

@@ -63,3 +63,24 @@ export function isInside(path: string, folder: string): boolean {
   const base = /[\\/]$/.test(folder) ? folder : folder + (folder.includes("\\") ? "\\" : "/");
   return path.startsWith(base);
 }
+
+/** The same without waiting and without telling broken links, for what is only compared, never written. */
+export function resolveSync(platform: Platform, given: string): Target {
+  const separator = separatorOf(platform);
+  const rest: string[] = [];
+  let here = given;
+  try {
+    for (let cut = 1; cut > 0; here = here.slice(0, cut)) {
+      const real = platform.files.realPathSync(here);
+      if (real !== null) {
+        const base = real.endsWith(separator) ? real.slice(0, -1) : real;
+        return { given, real: [base, ...rest].join(separator) || separator, broken: false };
+      }
+      cut = here.lastIndexOf(separator);
+      rest.unshift(here.slice(cut + 1));
+    }
+  } catch {
+    // A circle of links, or a folder that may not be entered: its own name is all there is to compare.
+  }
+  return { given, real: given, broken: false };
+}

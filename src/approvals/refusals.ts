@@ -66,6 +66,15 @@ export function blockedEdit(why: string, outcome: string, extra: Record<string, 
   return JSON.stringify({ error: why, status: "blocked", outcome, user_consent: false, ...extra });
 }
 
+/** A call of another kind that was not made. */
+export function blockedCall(why: string, outcome: string): string {
+  return JSON.stringify({ error: why, status: "blocked", outcome, user_consent: false });
+}
+
+export function callRefusal(kind: RefusalKind): string {
+  return blockedCall(COMMAND_TEXT[kind].replaceAll("command", "call"), kind);
+}
+
 export function commandRefusal(kind: RefusalKind, extra: Record<string, unknown> = {}): string {
   return blockedCommand(COMMAND_TEXT[kind], kind, extra);
 }

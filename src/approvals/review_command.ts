@@ -1,15 +1,20 @@
 /** The order of checks for a shell command (core.md C.1), from "never" over "allowed already" to "ask". */
 import type { ConfigService, GuardContext, RedactMode, Verdict } from "@/core/mod.ts";
+import type { Platform } from "@/platform/mod.ts";
 import { type AllowList, isListedCommand, matchesGlob } from "./allow_list.ts";
 import { type Danger, findDangers, pipesSudoPassword } from "./danger.ts";
 import { findHardBlock } from "./hard_block.ts";
 import { analyse, type Analysis } from "./look_through.ts";
 import { commandText, foldHome, type Homes, normalForms, readingText } from "./normal_forms.ts";
+import { askingRule, type Decision, ruleName } from "./policy.ts";
 import { blockedCommand, commandRefusal } from "./refusals.ts";
+import { choicesOf } from "./review_call.ts";
+import { decideCommand } from "./rules.ts";
 import { cleanSource } from "./shell_words.ts";
 import { findWrites } from "./writes.ts";
 
 export interface CommandRules {
+  readonly platform: Platform;
   readonly allowList: AllowList;
   readonly config: ConfigService;
   readonly homes: Homes;
@@ -25,13 +30,19 @@ interface Read {
   readonly source: string;
   readonly analysis: Analysis;
   readonly forms: readonly string[];
+  /** The forms and every command of the line by itself. */
+  readonly texts: readonly string[];
 }
 
 function read(command: string, homes: Homes): Read {
   const source = cleanSource(command);
   const vars = new Map([["HOME", homes.user], ["HERMES_HOME", homes.hermes], ["IFS", " "]]);
   const analysis = analyse(source, vars);
-  return { source, analysis, forms: normalForms(source, analysis, homes) };
+  const forms = normalForms(source, analysis, homes);
+  const single = analysis.readings.flatMap((reading) =>
+    reading.commands.map((command) => commandText(command, homes))
+  );
+  return { source, analysis, forms, texts: [...forms, ...single] };
 }
 
 function block(reason: string, message: string): Verdict {
@@ -53,11 +64,9 @@ function findRefusal(read: Read, rules: CommandRules, context: GuardContext): Ve
       "A password must not be piped into sudo. Run plain sudo; the user is asked for the password when one is needed.",
     );
   }
-  const single = read.analysis.readings.flatMap((reading) =>
-    reading.commands.map((command) => commandText(command, rules.homes))
+  const rule = context.settings.approvals.deny.find((glob) =>
+    read.texts.some((text) => matchesGlob(glob, text))
   );
-  const texts = [...read.forms, ...single];
-  const rule = context.settings.approvals.deny.find((glob) => texts.some((text) => matchesGlob(glob, text)));
   if (rule === undefined) return null;
   return block(
     `approvals.deny: ${rule}`,
@@ -92,17 +101,48 @@ function dangersOf(read: Read, rules: CommandRules, context: GuardContext): stri
   return findDangers({ analysis: read.analysis, forms: read.forms, writes }, rules.dangers());
 }
 
+/** Secrets and the settings of the machine and of hermes: a rule that allows does not spare these questions. */
+const NEVER_SPARED: ReadonlySet<string> = new Set([
+  "overwrite system config",
+  "overwrite personal config",
+  "overwrite project secrets",
+  "change the settings of hermes",
+  "run hermes without approvals",
+]);
+
+/** What a person must consent to: the rule that asks, and the dangers nobody has allowed yet. */
+function missingConsent(seen: Read, decision: Decision | null, rules: CommandRules, context: GuardContext) {
+  const { settings } = context;
+  const asking = askingRule(decision);
+  const spared = decision !== null && !asking;
+  const free = rules.yolo || context.yolo || settings.approvals.mode === "off";
+  const dangers = free ? [] : dangersOf(seen, rules, context);
+  const keys = spared ? dangers.filter((key) => NEVER_SPARED.has(key)) : dangers;
+  const all = asking ? [ruleName(asking), ...keys] : keys;
+  const missing = rules.allowList.missing(all, context.scope, settings);
+  if (spared) return { asking, missing, note: ruleName(decision.rule) };
+  if (free && !asking) return { asking, missing, note: "yolo" };
+  return { asking, missing, note: all.length > 0 ? `allowed before: ${all.join("; ")}` : undefined };
+}
+
 export function reviewCommand(command: string, context: GuardContext, rules: CommandRules): Verdict {
   const seen = read(command, rules.homes);
   const refused = findRefusal(seen, rules, context);
   if (refused) return refused;
-  const { settings } = context;
-  if (rules.yolo || context.yolo || settings.approvals.mode === "off") return { type: "allow", note: "yolo" };
-  if (isListedCommand(command, settings)) return { type: "allow", note: "command_allowlist" };
-  const keys = dangersOf(seen, rules, context);
-  if (keys.length === 0) return { type: "allow" };
-  const missing = rules.allowList.missing(keys, context.scope, settings);
-  if (missing.length === 0) return { type: "allow", note: `allowed before: ${keys.join("; ")}` };
+  const decision = decideCommand(
+    { text: command, forms: seen.texts, analysis: seen.analysis },
+    context,
+    rules,
+  );
+  if (decision?.effect === "deny") {
+    const name = ruleName(decision.rule);
+    return block(name, `The user's policy forbids this command (${name}). Do not retry it.`);
+  }
+  if (!decision && isListedCommand(command, context.settings)) {
+    return { type: "allow", note: "command_allowlist" };
+  }
+  const { asking, missing, note } = missingConsent(seen, decision, rules, context);
+  if (missing.length === 0) return note === undefined ? { type: "allow" } : { type: "allow", note };
   if (!context.canAsk) {
     return { type: "block", reason: missing.join("; "), content: commandRefusal("unattended") };
   }
@@ -115,7 +155,7 @@ export function reviewCommand(command: string, context: GuardContext, rules: Com
       description: missing.join("; "),
       patternKey: missing[0] as string,
       patternKeys: missing,
-      choices: ["once", "session", "always", "deny"],
+      choices: asking ? choicesOf(asking.scope) : ["once", "session", "always", "deny"],
     },
   };
 }

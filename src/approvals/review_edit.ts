@@ -4,8 +4,10 @@
  */
 import type { EditProposal, GuardContext, Verdict } from "@/core/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
+import { askingRule, ruleName } from "./policy.ts";
 import { isInside, resolveTarget, type Target } from "./real_paths.ts";
 import { blockedEdit, editRefusal } from "./refusals.ts";
+import { decideEdit } from "./rules.ts";
 import { judgePath, type Places, type Sensitivity } from "./sensitive.ts";
 
 export interface EditRules {
@@ -96,9 +98,18 @@ export async function reviewEdit(
       "The file is unchanged";
     return { type: "block", reason: "outside HERMES_WRITE_SAFE_ROOT", content: blockedEdit(why, "blocked") };
   }
+  const tool = context.toolName ?? proposal.toolName;
+  const decision = decideEdit(tool, targets, context, rules.platform);
+  const name = decision === null ? "" : ruleName(decision.rule);
+  if (decision?.effect === "deny") {
+    const why = `The user's policy forbids this change (${name}). The file is unchanged. Do not retry it`;
+    return { type: "block", reason: name, content: blockedEdit(why, "blocked") };
+  }
   if (judged.some(({ sensitivity }) => sensitivity !== null)) {
     return reviewSensitive(proposal, judged, context);
   }
+  if (askingRule(decision)) return context.canAsk ? ask(proposal, judged, name) : unattended(proposal, name);
+  if (decision) return { type: "allow", note: name };
   if (context.editPolicy === null || context.editPolicy === "session") return { type: "allow" };
   if (context.editPolicy === "workspace_session") {
     const folders = [...context.roots, context.cwd, rules.platform.tempDir()];

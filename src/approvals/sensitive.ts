@@ -30,6 +30,7 @@ const DATA_DENY = [
   "auth.json",
   "config.jsonc",
   "config.yaml",
+  "snapshots",
 ];
 const SYSTEM = [
   "/etc",

@@ -86,3 +86,23 @@ export function findWrites(running: readonly Running[], cwd: string, home: strin
   }
   return writes;
 }
+
+/** Words that name no file however they are read. */
+const NO_PATH = /^$|^-[^=]*$|^[a-z][a-z0-9+.-]*:\/\//i;
+
+/** Every word of the line that could be a path, read or written; a guess that rather takes too many. */
+export function findNames(running: readonly Running[], cwd: string, home: string): string[] {
+  const names = new Set<string>();
+  let here = cwd;
+  for (const run of running) {
+    const words = [
+      ...run.args.map((word) => word.replace(/^-[^=]*=/, "")),
+      ...run.command.redirects.map(({ target }) => target),
+    ];
+    for (const word of words) {
+      if (!NO_PATH.test(word) && !word.includes(UNKNOWN)) names.add(resolve(word, here, home));
+    }
+    if (run.name === "cd") here = resolve(operandsOf(run.args)[0] ?? home, here, home);
+  }
+  return [...names];
+}

@@ -1,11 +1,12 @@
 /**
  * `hermes doctor --acp`: what an editor would meet. Looks at the installation, then starts this very program as an
- * editor does, with an empty folder of the system as its directory, and reads its first line.
+ * editor does, in another directory than this one, and reads its first line.
  */
 import { within } from "@/lib/abort.ts";
 import type { Hermes } from "@/app/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { checkInstallation } from "@/protocols/acp/self_check.ts";
+import { selfCommand } from "./demo/server_process.ts";
 import type { Finding } from "./doctor.ts";
 import { sourceEntry } from "./terminal.ts";
 
@@ -79,13 +80,12 @@ function parse(line: string): Answer | null {
 
 /** Starts the program, sends `initialize`, and ends it again; both outputs are cut to what can be shown. */
 async function firstLine(platform: Platform): Promise<{ line: string; errors: string }> {
-  const entry = sourceEntry(platform);
-  const args = entry === null ? ["acp"] : ["run", "-A", "--no-check", entry, "acp"];
+  const [command, ...prefix] = selfCommand(platform);
   const { promise: answered, resolve } = Promise.withResolvers<void>();
   const decoder = new TextDecoder();
   let output = "";
   let errors = "";
-  const child = platform.spawn(platform.execPath(), args, {
+  const child = platform.spawn(command!, [...prefix, "acp"], {
     cwd: platform.tempDir(),
     env: platform.env(),
     stdin: "pipe",

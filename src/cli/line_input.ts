@@ -108,9 +108,12 @@ class TtyInput implements LineInput {
   #waiting: ((answer: Answer) => void) | null = null;
   #hidden = false;
   #closed = false;
+  /** False on a terminal too simple for line editing: the system edits the line, and input simply flows. */
+  readonly #edits: boolean;
 
   constructor(terminal: Terminal, platform: Platform) {
     this.#terminal = terminal;
+    this.#edits = platform.env().TERM !== "dumb";
     const output = new Writable({
       decodeStrings: false,
       write: (chunk: string | Uint8Array, _encoding, done) => {
@@ -124,7 +127,7 @@ class TtyInput implements LineInput {
     this.#interface = createInterface({
       input: process.stdin,
       output,
-      terminal: platform.env().TERM !== "dumb",
+      terminal: this.#edits,
       historySize: 200,
       removeHistoryDuplicates: true,
     });
@@ -163,7 +166,7 @@ class TtyInput implements LineInput {
     const answered = new Promise<Answer>((resolve) => this.#waiting = resolve);
     const onAbort = () => void this.#give({ type: "interrupt" });
     options.signal?.addEventListener("abort", onAbort, { once: true });
-    this.#setRaw(true);
+    this.#setRaw(this.#edits || options.hidden === true);
     this.#interface.resume();
     this.#interface.setPrompt(prompt);
     this.#interface.prompt();
@@ -186,6 +189,7 @@ class TtyInput implements LineInput {
   }
 
   #clearLine(): void {
+    if (!this.#edits) return;
     this.#hidden = true;
     this.#interface.write(null, { ctrl: true, name: "e" });
     this.#interface.write(null, { ctrl: true, name: "u" });
@@ -201,7 +205,8 @@ class TtyInput implements LineInput {
   /** Between questions the terminal is in its normal mode, so that Ctrl-C is a signal again. */
   #rest(): void {
     if (this.#closed) return;
-    this.#interface.pause();
+    // What arrives while it is paused is lost where the system edits the line.
+    if (this.#edits) this.#interface.pause();
     this.#setRaw(false);
   }
 

@@ -72,7 +72,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "sessions",
-    summary: "List, show, search, export or delete conversations",
+    summary: "List, show, search, export or delete conversations; put files back",
     group: "Manage",
     load: () => import("./sessions.ts"),
   },
@@ -81,6 +81,18 @@ export const COMMANDS: readonly Command[] = [
     summary: "Read and write settings",
     group: "Manage",
     load: () => import("./config.ts"),
+  },
+  {
+    name: "policy",
+    summary: "Show the rules for approvals, and which one decides",
+    group: "Manage",
+    load: () => import("./policy.ts"),
+  },
+  {
+    name: "audit",
+    summary: "What was asked, answered, run and changed",
+    group: "Manage",
+    load: () => import("./audit.ts"),
   },
   {
     name: "doctor",

@@ -1,6 +1,7 @@
 /**
- * `hermes serve`: the OpenAI-compatible API server as a command. Reads the flags and hands them
- * to the door with the light half of the program, which brings the rest when it is needed; the exit code says whether it started and ended in good order.
+ * `hermes serve`: the OpenAI-compatible API server as a command. Reads the flags and hands them to the door with the
+ * light half of the program, which brings the rest when it is needed; the exit code says whether it started and
+ * ended in good order.
  */
 import { startHermes } from "@/app/base.ts";
 import type { Hermes, HermesStart } from "@/app/mod.ts";

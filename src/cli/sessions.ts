@@ -1,4 +1,4 @@
-/** `hermes sessions list|show|search|export|delete`: the stored conversations of all doors. Calls no model. */
+/** `hermes sessions list|show|search|export|delete|restore`: the stored conversations of all doors. Calls no model. */
 import type { Hermes } from "@/app/mod.ts";
 import type { Message, SessionRow } from "@/core/mod.ts";
 import { encodeFrame } from "@/lib/jsonl.ts";
@@ -6,6 +6,7 @@ import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs, UsageError } from "./args.ts";
 import { findSession, withHermes } from "./hermes_session.ts";
 import { openLineInput } from "./line_input.ts";
+import { restore } from "./restore.ts";
 import { messageJson, sessionJson, summaryJson, transcript } from "./session_text.ts";
 import { SESSIONS } from "./specs.ts";
 import { type Terminal, withTerminal } from "./terminal.ts";
@@ -28,6 +29,7 @@ const SUBCOMMANDS: Readonly<Record<string, (context: Context) => Promise<number>
   search,
   export: exportSessions,
   delete: deleteSessions,
+  restore: (context) => restore(context, oneSession(context, "restore")),
 };
 
 export async function run(args: readonly string[], platform: Platform): Promise<number> {

@@ -154,7 +154,14 @@ export const CHAT: CommandSpec = {
 };
 
 export const SESSIONS: CommandSpec = {
-  usage: ["list", "show <session>", "search <words…>", "export [session…]", "delete <session…>"],
+  usage: [
+    "list",
+    "show <session>",
+    "search <words…>",
+    "export [session…]",
+    "delete <session…>",
+    "restore <session>",
+  ],
   about:
     "Sessions of all doors are in one place. A session is named by id, title, or the beginning of its id.",
   subcommands: [
@@ -163,6 +170,11 @@ export const SESSIONS: CommandSpec = {
     { name: "search", args: "<words…>", summary: "Full-text search in all messages" },
     { name: "export", args: "[session…]", summary: "JSON lines on stdout, one session each (default: all)" },
     { name: "delete", args: "<session…>", summary: "Remove stored conversations" },
+    {
+      name: "restore",
+      args: "<session>",
+      summary: "Put files back to before its last turn that changed any; all or nothing",
+    },
   ],
   options: [
     JSON_OUT,
@@ -170,10 +182,15 @@ export const SESSIONS: CommandSpec = {
     { name: "source", value: "<name>", summary: "Only those of one door: acp, tui, api_server, cli" },
     { name: "redact", summary: "export: take out secrets" },
     { name: "yes", short: "y", summary: "delete: do not ask" },
+    { name: "turn", value: "<n>", summary: "restore: to before the n-th message of yours" },
+    { name: "before", value: "<row>", summary: "restore: to before the message with this row id" },
+    { name: "dry-run", summary: "restore: only say what would be done" },
+    { name: "force", summary: "restore: also files that were changed since" },
   ],
   examples: [
     ["hermes sessions list --json -n 100", "for a program"],
     ["hermes sessions export --redact > sessions.jsonl", "a backup that can be shown around"],
+    ['hermes sessions restore "fix the parser" --dry-run', "what would be put back?"],
   ],
 };
 
@@ -231,6 +248,58 @@ export const MCP: CommandSpec = {
     JSON_OUT,
   ],
   examples: [["hermes mcp test files", "does it start, and what does it offer?"]],
+};
+
+export const POLICY: CommandSpec = {
+  usage: ["list [--json]", "explain <command…> [options]", "explain --path <file> [--tool <name>] [options]"],
+  about:
+    "Rules of your own for what may run, in config.jsonc under policy.rules: each has an effect (allow, ask or " +
+    "deny) and what it is for (tool, path, command, mcp_server, surface; with * and ?). A deny wins over " +
+    "everything, else the first rule that matches decides, else the built-in rules.",
+  subcommands: [
+    { name: "list", args: "", summary: "The rules in order (default)" },
+    { name: "explain", args: "<command…>", summary: "Which rule decides on a call, and why; runs nothing" },
+  ],
+  options: [
+    { name: "path", value: "<file>", summary: "explain: a change of this file instead of a command" },
+    { name: "tool", value: "<name>", summary: "explain: by this tool (default terminal, or write_file)" },
+    { name: "mcp-server", value: "<name>", summary: "explain: a tool of this MCP server" },
+    {
+      name: "surface",
+      value: "<name>",
+      summary: "explain: asked on acp, gateway, serve or cli (default cli)",
+      choices: ["acp", "gateway", "serve", "cli"],
+    },
+    CWD,
+    JSON_OUT,
+  ],
+  examples: [
+    ['hermes policy explain "git push --force"', "may it run, and who says so?"],
+    ["hermes policy explain --path src/main.ts --surface acp", "may this file be changed?"],
+  ],
+};
+
+export const AUDIT: CommandSpec = {
+  usage: ["[options]"],
+  about:
+    "What all doors did, oldest first: who asked, what a person was asked and answered, which tools ran, which files " +
+    "changed (with SHA-256 before and after). Entries are only ever added, secrets are taken out, and deleting a " +
+    "session leaves them. Times are UTC.",
+  options: [
+    {
+      name: "session",
+      short: "s",
+      value: "<id>",
+      summary: "Only this conversation: its id, its title, or the beginning of its id",
+    },
+    { name: "since", value: "<time>", summary: "Only from then on: 90m, 24h, 7d, or 2026-01-31T08:00" },
+    { name: "limit", short: "n", value: "<n>", summary: "The newest so many (default 100)" },
+    JSON_OUT,
+  ],
+  examples: [[
+    "hermes audit --since 24h --json | jq 'select(.kind == \"answer\")'",
+    "who allowed what today",
+  ]],
 };
 
 export const SETUP: CommandSpec = {
@@ -303,6 +372,8 @@ export const SPECS: Readonly<Record<string, CommandSpec>> = {
   config: CONFIG,
   model: MODEL_COMMAND,
   mcp: MCP,
+  policy: POLICY,
+  audit: AUDIT,
   setup: SETUP,
   doctor: DOCTOR,
   demo: DEMO_COMMAND,

@@ -31,6 +31,8 @@ export class Guardrails {
   readonly #failedCalls = new Map<string, number>();
   readonly #failedTools = new Map<string, number>();
   readonly #seen = new Map<string, { result: string; count: number }>();
+  /** Tools that have failed in this answer: what the model called before it saw the first error is no loop. */
+  readonly #failedNow = new Set<string>();
   #halt: string | null = null;
 
   constructor(settings: Readonly<Record<string, unknown>> | undefined) {
@@ -38,6 +40,11 @@ export class Guardrails {
     this.#stops = settings?.["hard_stop_enabled"] === true;
     this.#warnAt = limitsIn(settings?.["warn_after"], WARN);
     this.#stopAt = limitsIn(settings?.["hard_stop_after"], STOP);
+  }
+
+  /** The calls of another answer follow. */
+  begin(): void {
+    this.#failedNow.clear();
   }
 
   /** Why the turn is to end, for people; `null` = go on. */
@@ -79,7 +86,9 @@ export class Guardrails {
 
   #failed(call: GuardedCall) {
     const exact = increase(this.#failedCalls, keyOf(call));
-    const tool = increase(this.#failedTools, call.name);
+    const isFirst = !this.#failedNow.has(call.name);
+    this.#failedNow.add(call.name);
+    const tool = isFirst ? increase(this.#failedTools, call.name) : 0;
     if (this.#stops && tool >= this.#stopAt.tool) {
       this.#halt ??= `${call.name} has failed ${tool} times in a row (same_tool_failure_halt)`;
     }

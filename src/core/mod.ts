@@ -29,6 +29,7 @@ export type {
   SessionTools,
   ToolHost,
 } from "./external_tools.ts";
+export { compressionThreshold } from "./compression_policy.ts";
 export type { EventReader } from "./hub.ts";
 export type { ProvenanceQuery, SessionProvenance } from "./lineage.ts";
 export { buildProvenance } from "./lineage.ts";

@@ -669,7 +669,7 @@ export interface AuditEntry {
   readonly sessionId: string;
   readonly turnId: string;
   readonly surface: string;
-  /** Who drove the session: the program's own name where it gave one, else the source of the session. */
+  /** Who drove the session: the key under which an API client keeps it, else its source. */
   readonly client: string;
   readonly kind: "turn.start" | "ask" | "answer" | "tool" | "turn.end" | "restore";
   readonly tool: string | null;

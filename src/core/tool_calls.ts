@@ -54,6 +54,7 @@ const NO_DESCRIPTION: ToolDescription = { title: "", label: "", kind: "other", l
 
 /** Runs the calls of one answer and returns their results in call order. */
 export async function runToolCalls(calls: readonly ToolCall[], scope: TurnScope): Promise<ToolMessage[]> {
+  scope.guardrails.begin();
   const running = withoutSpoiled(calls.map((call) => prepare(call, scope)), scope);
   for (const one of running) openConsent(one, scope);
   const results = new Map<string, ToolMessage>();

@@ -3,6 +3,7 @@
  * (core.md D.6, A.16). Both run inside the caller's transaction, so a failure leaves the source as it was.
  */
 import { HermesError, type Message, type NewSessionRow } from "@/core/mod.ts";
+import { identityOf } from "./compaction.ts";
 import type { Db } from "./db.ts";
 import { isChainAncestor, linkToParent, markEnded } from "./lineage.ts";
 import { COPIED_COLUMNS, countCalls, countMessages, insertMessages, previewOf } from "./message_rows.ts";
@@ -78,20 +79,13 @@ export function rotateRow(
   insertSession(db, row, { now, title: null, titleSource: null, preview: preview || previewOf(messages) });
   linkToParent(db, child.id);
   if (title !== null) giveTitle(db, child.id, title, "branch");
-  insertMessages(db, child.id, messages, now, messages.map((message) => identityIn(db, id, message)));
+  insertMessages(db, child.id, messages, now, messages.map((message) => identityOf(db, id, message)));
   db.run(
     "UPDATE sessions SET message_count = ?, tool_call_count = ? WHERE id = ?",
     countMessages(messages),
     countCalls(messages),
     child.id,
   );
-}
-
-function identityIn(db: Db, sessionId: string, message: Message): number | null {
-  if (message.rowId === undefined) return null;
-  const sql =
-    "SELECT coalesce(display_identity, id) AS identity FROM messages WHERE id = ? AND session_id = ?";
-  return (db.get(sql, message.rowId, sessionId)?.["identity"] ?? null) as number | null;
 }
 
 /** An earlier row of the same conversation hands the title over. Throws `title_taken` otherwise. */

@@ -7,7 +7,9 @@
  *   sessions.relation  continuation | branch | delegate | null sessions.preview   first text of the user
  *   messages.search_text  what is indexed when it is not `content`; search_kind 0 nothing, 1 words, 2 CJK too
  */
+import { createAudit } from "./audit.ts";
 import type { Db } from "./db.ts";
+import { createFileChanges } from "./snapshots.ts";
 
 export interface Migration {
   readonly name: string;
@@ -19,6 +21,10 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "messages", up: createMessages },
   { name: "search", up: createSearch },
   { name: "api", up: createApi },
+  { name: "compression_locks", up: createCompressionLocks },
+  { name: "usage_totals", up: createUsageTotals },
+  { name: "audit", up: createAudit },
+  { name: "file_changes", up: createFileChanges },
 ];
 
 function createSessions(db: Db): void {
@@ -196,5 +202,29 @@ function createApi(db: Db): void {
       response_id TEXT NOT NULL REFERENCES api_responses(id) ON DELETE CASCADE
     ) WITHOUT ROWID;
     CREATE INDEX api_conversations_response ON api_conversations(response_id);
+  `);
+}
+
+/** Held while a session is compressed, so that two programs do not do it at once. */
+function createCompressionLocks(db: Db): void {
+  db.exec(`
+    CREATE TABLE compression_locks (
+      session_id TEXT PRIMARY KEY NOT NULL,
+      holder TEXT NOT NULL,
+      expires_at REAL NOT NULL
+    ) WITHOUT ROWID;
+  `);
+}
+
+/** What a conversation (`session:` and its root) and a local day (`day:2026-01-31`) have used. */
+function createUsageTotals(db: Db): void {
+  db.exec(`
+    CREATE TABLE usage_totals (
+      scope TEXT PRIMARY KEY NOT NULL,
+      model_calls INTEGER NOT NULL,
+      tokens INTEGER NOT NULL,
+      usd REAL NOT NULL,
+      seconds REAL NOT NULL
+    ) WITHOUT ROWID;
   `);
 }

@@ -1,2 +1,3 @@
 /** Door of the persistence room: sessions, messages and search in one SQLite file (core.md D). */
 export { openStore } from "./store.ts";
+export { hashText, SnapshotFiles } from "./snapshot_files.ts";

@@ -14,9 +14,13 @@ import type {
   SessionSummary,
   Store,
   Usage,
+  UsageCost,
+  UsageTotals,
 } from "@/core/mod.ts";
 import { NO_USAGE } from "@/core/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
+import { compactRows, dropLock, takeLock } from "./compaction.ts";
+import { Audit } from "./audit.ts";
 import { type Db, withoutNul } from "./db.ts";
 import { toStoreError } from "./errors.ts";
 import { branchRow, createRow, giveTitle, rotateRow } from "./fork.ts";
@@ -43,6 +47,7 @@ import { openDb } from "./open.ts";
 import { Responses } from "./responses.ts";
 import { hideAll, hideFrom, keepBefore } from "./rewrite.ts";
 import { Runs } from "./runs.ts";
+import { Snapshots } from "./snapshots.ts";
 import { searchMessages, type SearchOptions } from "./search.ts";
 import {
   countUsage,
@@ -53,6 +58,7 @@ import {
   sessionNotFound,
 } from "./session_rows.ts";
 import { cleanTitle, nextTitle, titleOwner } from "./titles.ts";
+import { countTotals, readTotals } from "./usage_totals.ts";
 import { STAMP_BUDGET_MS, TRANSCRIPT_BUDGET_MS, Writer } from "./writer.ts";
 
 export interface StoreDeps {
@@ -71,6 +77,8 @@ export function openStore(path: string, deps: StoreDeps): Store {
 class SqliteStore implements Store {
   readonly runs: Runs;
   readonly responses: Responses;
+  readonly audit: Audit;
+  readonly snapshots: Snapshots;
   readonly #db: Db;
   readonly #platform: Platform;
   readonly #log: Logger;
@@ -85,6 +93,8 @@ class SqliteStore implements Store {
     this.#writer = new Writer(db, { ...deps, onWrite: () => this.#maintenance.noteWrite() });
     this.runs = new Runs(db, this.#writer);
     this.responses = new Responses(db, this.#writer, deps.log);
+    this.audit = new Audit(db, this.#writer);
+    this.snapshots = new Snapshots(db, this.#writer);
   }
 
   // ── Sessions ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -176,8 +186,20 @@ class SqliteStore implements Store {
     return this.#read(() => readLineage(this.#db, sessionId));
   }
 
-  addUsage(sessionId: string, usage: Usage, model: { model: string; provider: string }): Promise<void> {
-    return this.#writer.write(() => countUsage(this.#db, sessionId, usage, model, this.#now()));
+  addUsage(
+    sessionId: string,
+    usage: Usage,
+    model: { model: string; provider: string },
+    cost?: UsageCost,
+  ): Promise<void> {
+    return this.#writer.write(() => {
+      countUsage(this.#db, sessionId, usage, model, this.#now());
+      if (cost) countTotals(this.#db, sessionId, usage, cost);
+    });
+  }
+
+  usageTotals(sessionId: string, day: string): { session: UsageTotals; day: UsageTotals } {
+    return this.#read(() => readTotals(this.#db, sessionId, day));
   }
 
   deactivateFrom(sessionId: string, rowId: number): Promise<number> {
@@ -204,6 +226,24 @@ class SqliteStore implements Store {
       rotateRow(this.#db, id, child, messages, this.#now());
       return requireSession(this.#db, child.id);
     }, TRANSCRIPT_BUDGET_MS);
+  }
+
+  compactInPlace(id: string, messages: readonly Message[]): Promise<void> {
+    return this.#writer.write(
+      () => compactRows(this.#db, id, messages, this.#now()),
+      TRANSCRIPT_BUDGET_MS,
+    );
+  }
+
+  lockCompression(id: string, holder: string, seconds: number): Promise<boolean> {
+    return this.#writer.write(() => {
+      const now = this.#now();
+      return takeLock(this.#db, id, holder, now, now + seconds);
+    });
+  }
+
+  unlockCompression(id: string, holder: string): Promise<void> {
+    return this.#writer.write(() => dropLock(this.#db, id, holder));
   }
 
   // ── Names and lineage ─────────────────────────────────────────────────────────────────────────────────────

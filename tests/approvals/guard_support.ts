@@ -1,7 +1,7 @@
 /** A guard over a real temporary home, for the tests of this room. */
 import { createGuard } from "@/approvals/mod.ts";
 import { createConfig } from "@/config/mod.ts";
-import type { EditPolicy, EditProposal, Guard, GuardContext, Settings } from "@/core/mod.ts";
+import type { ConfigService, EditPolicy, EditProposal, Guard, GuardContext, Settings } from "@/core/mod.ts";
 import { createRedactor } from "@/lib/redact.ts";
 import { createDenoPlatform } from "@/platform/deno.ts";
 import type { Platform } from "@/platform/mod.ts";
@@ -15,6 +15,7 @@ export interface GuardRig {
   readonly home: string;
   readonly cwd: string;
   readonly warnings: string[];
+  readonly config: ConfigService;
   settings(): Settings;
   context(changes?: Partial<GuardContext>): GuardContext;
   /** A second guard over the same files, as another process would have. */
@@ -67,6 +68,7 @@ export async function withGuard(
       home,
       cwd,
       warnings,
+      config,
       settings: () => config.settings(),
       context,
       again: () => open().guard,

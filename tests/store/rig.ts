@@ -1,21 +1,21 @@
 /** A store of its own for one test: a real file in a temporary directory, or memory; closed and removed at the end. */
 import { createDenoPlatform } from "../../src/platform/deno.ts";
 import { openStore } from "../../src/store/mod.ts";
-import type { Message, NewSessionRow, SessionStore } from "../../src/core/mod.ts";
+import type { Message, NewSessionRow, Store } from "../../src/core/mod.ts";
 
 export interface StoreRig extends AsyncDisposable {
   readonly path: string;
   readonly directory: string;
   readonly warnings: string[];
-  readonly store: SessionStore;
-  open(): SessionStore;
+  readonly store: Store;
+  open(): Store;
 }
 
 export async function makeStore(options: { file?: boolean } = {}): Promise<StoreRig> {
   const directory = await Deno.makeTempDir({ prefix: "hermes-store-" });
   const path = options.file ? `${directory}/home/hermes.db` : ":memory:";
   const warnings: string[] = [];
-  const opened: SessionStore[] = [];
+  const opened: Store[] = [];
   const log = { debug() {}, info() {}, warn: (text: string) => void warnings.push(text), error() {} };
   const open = () => {
     const store = openStore(path, { platform: createDenoPlatform(), log });

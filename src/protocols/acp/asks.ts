@@ -96,9 +96,23 @@ function refusalOf(offers: readonly Offer[]): AskAnswer {
   return offers.find((one) => one.kind === "reject_once")?.answer ?? DENY;
 }
 
-function readForm(result: unknown, choices: readonly string[] | null): AskAnswer {
+type Clarify = Extract<AskPayload, { kind: "clarify" }>;
+
+/** The one field of the form: free text, one of the choices, or several of them. */
+function answerSchema({ choices, multiple }: Clarify) {
+  if (!choices) return { type: "string" };
+  return multiple
+    ? { type: "array", minItems: 1, items: { type: "string", enum: choices } }
+    : { type: "string", enum: choices };
+}
+
+function readForm(result: unknown, { choices, multiple }: Clarify): AskAnswer {
   const content = isObject(result) && result.action === "accept" ? result.content : undefined;
   const answer = isObject(content) ? content.answer : undefined;
+  if (choices && multiple) {
+    const taken = Array.isArray(answer) ? answer : [];
+    return { type: "text", text: taken.every((one) => choices.includes(one)) ? taken.join(", ") : "" };
+  }
   const isValid = typeof answer === "string" && (choices === null || choices.includes(answer));
   return { type: "text", text: isValid ? answer : "" };
 }
@@ -190,22 +204,25 @@ export class AskRelay {
   }
 
   async #clarify(
-    payload: Extract<AskPayload, { kind: "clarify" }>,
+    payload: Clarify,
     toolCallId: string,
     signal: AbortSignal,
   ): Promise<AskAnswer> {
     const { question, choices } = payload;
     const { client, peer } = this.#view.connection;
     if (client.elicitationForm) {
-      const answer = { type: "string", ...(choices ? { enum: choices } : {}) };
       const form = {
         sessionId: this.#view.id,
         toolCallId,
         mode: "form",
         message: question,
-        requestedSchema: { type: "object", properties: { answer }, required: ["answer"] },
+        requestedSchema: {
+          type: "object",
+          properties: { answer: answerSchema(payload) },
+          required: ["answer"],
+        },
       };
-      return readForm(await peer.request("elicitation/create", form, { signal }), choices);
+      return readForm(await peer.request("elicitation/create", form, { signal }), payload);
     }
     if (!choices) {
       return { type: "text", text: "[Nobody can be asked here: this client shows no free questions.]" };

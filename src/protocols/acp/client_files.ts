@@ -44,9 +44,12 @@ function textOf(path: string, data: Uint8Array): string {
   }
 }
 
-function reasonOf(error: PeerError): string {
-  const message = isObject(error.error) ? error.error.message : undefined;
-  return typeof message === "string" ? message.slice(0, MAX_REASON_CHARS) : "it gave no reason";
+/** Clients often say "Internal error" and put what happened into the details. */
+function reasonOf({ error }: PeerError): string {
+  const message = isObject(error) && typeof error.message === "string" ? error.message : "it gave no reason";
+  const data = isObject(error) ? error.data : undefined;
+  const details = isObject(data) ? data.details : data;
+  return (typeof details === "string" ? `${message}: ${details}` : message).slice(0, MAX_REASON_CHARS);
 }
 
 export class ClientFiles implements FileAccess {

@@ -31,6 +31,9 @@ const MODES: readonly Mode[] = [
   },
 ];
 
+/** Changes nothing at all; not an edit policy, so the option shows the policy that holds beside it. */
+const PLAN = { id: "plan", name: "Plan", description: "Look and think, change nothing, present a plan" };
+
 const MAX_MODELS_PER_PROVIDER = 200;
 
 interface Choice {
@@ -41,7 +44,7 @@ interface Choice {
 export function modesOf(session: Session): SessionModeState {
   return {
     currentModeId: session.mode,
-    availableModes: MODES.map(({ id, name, description }) => ({ id, name, description })),
+    availableModes: [...MODES, PLAN].map(({ id, name, description }) => ({ id, name, description })),
   };
 }
 
@@ -112,8 +115,8 @@ export function configOptions(session: Session, hermes: Hermes): SessionConfigOp
 
 /** Throws -32602 for a mode that is not offered; nothing has changed then. */
 export async function setMode(session: Session, modeId: string): Promise<void> {
-  if (!MODES.some((mode) => mode.id === modeId)) {
-    const modes = MODES.map((mode) => mode.id);
+  const modes = [...MODES, PLAN].map((mode) => mode.id);
+  if (!modes.includes(modeId)) {
     throw invalidParams(`Unknown mode "${modeId.slice(0, 100)}": use one of ${modes.join(", ")}`, {
       modeId,
       modes,

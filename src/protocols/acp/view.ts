@@ -31,6 +31,9 @@ import {
 } from "./render/tool_calls.ts";
 import type { SessionUpdate } from "./sdk.ts";
 
+/** Costs are told in whole billionths of a dollar: sums of small prices would show their rounding errors. */
+const COST_UNITS = 1e9;
+
 type Severity = "info" | "warning" | "error";
 
 export class SessionView {
@@ -51,6 +54,8 @@ export class SessionView {
   #unsubscribe: (() => void) | null = null;
   /** True once the text of this turn's last answer has been streamed. */
   #streamed = false;
+  /** A compaction that was announced and has not ended. */
+  #compaction: string | null = null;
   /** What the calls of this session have cost; `null` as soon as the price of one is not known. */
   #cost: number | null = null;
   /** Frames so far; the keep-alive looks whether it moved. */
@@ -109,7 +114,8 @@ export class SessionView {
     this.#unsubscribe?.();
     this.#unsubscribe = null;
     this.#session = session;
-    this.#cost = session.usage().calls === 0 ? 0 : null;
+    // What earlier calls of a stored conversation have cost is not kept.
+    this.#cost = session.history().length === 0 ? 0 : null;
   }
 
   /** From here on its events become updates: the client knows the session. */
@@ -182,7 +188,8 @@ export class SessionView {
     if (!session) return;
     const { contextUsed, contextMax } = session.usage();
     if (contextMax === null) return;
-    const cost = this.#cost ? { cost: { amount: this.#cost, currency: "USD" } } : {};
+    const amount = Math.round((this.#cost ?? 0) * COST_UNITS) / COST_UNITS;
+    const cost = amount > 0 ? { cost: { amount, currency: "USD" } } : {};
     this.send({ sessionUpdate: "usage_update", used: contextUsed, size: contextMax, ...cost });
   }
 
@@ -328,8 +335,11 @@ export class SessionView {
 
   #onStatus(kind: Extract<CoreEvent, { type: "status" }>["kind"], text: string): void {
     switch (kind) {
-      case "retry":
       case "compacting":
+        this.#beginCompaction();
+        if (this.connection.client.notices) this.#notice(text, "info");
+        return;
+      case "retry":
         if (this.connection.client.notices) this.#notice(text, "info");
         return;
       case "lifecycle":
@@ -365,11 +375,23 @@ export class SessionView {
   }
 
   #onRotated(previousId: string): void {
-    if (this.connection.client.compaction) {
-      const compactionId = this.connection.hermes.platform.ids.uuid();
-      this.send({ sessionUpdate: "compaction_update", compactionId, status: "completed" });
-    }
+    // `/compact` does not announce itself: its card begins where it ended.
+    if (this.#compaction === null) this.#beginCompaction();
+    this.#endCompaction("completed");
     this.#sendInfo(true, previousId);
+  }
+
+  #beginCompaction(): void {
+    if (!this.connection.client.compaction) return;
+    this.#endCompaction("failed");
+    const compactionId = this.#compaction = this.connection.hermes.platform.ids.uuid();
+    this.send({ sessionUpdate: "compaction_update", compactionId, status: "in_progress" });
+  }
+
+  #endCompaction(status: "completed" | "failed" | "cancelled"): void {
+    const compactionId = this.#compaction;
+    this.#compaction = null;
+    if (compactionId !== null) this.send({ sessionUpdate: "compaction_update", compactionId, status });
   }
 
   #sendInfo(moved: boolean, previousId?: string): void {
@@ -389,6 +411,7 @@ export class SessionView {
       this.send(failedUpdate(callId, "The turn ended before this call."));
     }
     this.#openCalls.clear();
+    this.#endCompaction(result.outcome === "cancelled" ? "cancelled" : "failed");
     const isAnswer = result.outcome !== "cancelled" && result.outcome !== "failed";
     if (isAnswer && !this.#streamed && result.text) this.#raw(this.#text.frame(result.text));
     this.#closeMessages();

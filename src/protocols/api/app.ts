@@ -105,12 +105,13 @@ const ROUTES: readonly Route[] = [
   {
     method: "GET",
     path: "/v1/responses/:id",
-    handle: async (api, c) => (await import("./routes/responses.ts")).getResponse(api, idOf(c), queryOf(c)),
+    handle: async (api, c) =>
+      (await import("./routes/stored_responses.ts")).getResponse(api, idOf(c), queryOf(c)),
   },
   {
     method: "DELETE",
     path: "/v1/responses/:id",
-    handle: async (api, c) => (await import("./routes/responses.ts")).deleteResponse(api, idOf(c)),
+    handle: async (api, c) => (await import("./routes/stored_responses.ts")).deleteResponse(api, idOf(c)),
   },
   {
     method: "POST",

@@ -30,13 +30,13 @@ export interface RunSetup extends RunRenderOptions {
   runtime(result: TurnResult): Record<string, unknown> | null;
 }
 
-const SAVE_AFTER_MS = 100;
+const SAVE_AFTER_MS = 250;
 const SAVE_AT = 100;
 
 export class LiveRun {
   readonly id: string;
   readonly journal = new RunJournal();
-  /** Resolves when the end is saved, or could not be. */
+  /** Resolves when the end is saved. */
   readonly ended: Promise<void>;
   readonly #setup: RunSetup;
   readonly #asks = new Map<string, Ask>();
@@ -64,12 +64,13 @@ export class LiveRun {
     return this.#status;
   }
 
-  get isOver(): boolean {
-    return isTerminal(this.#status);
+  /** Somebody asked for its end. */
+  get isStopped(): boolean {
+    return this.#stopped;
   }
 
-  get sessionId(): string {
-    return this.#setup.row.sessionId;
+  get isOver(): boolean {
+    return isTerminal(this.#status);
   }
 
   attach(handle: TurnHandle): void {
@@ -110,7 +111,8 @@ export class LiveRun {
     this.journal.end();
     clearTimeout(this.#timer);
     await this.#save();
-    this.#settle();
+    // What could not be saved is still to be had here, as long as the server lives.
+    if (this.journal.unsaved === 0) this.#settle();
   }
 
   /** The public status (B4.3). */
@@ -183,7 +185,7 @@ export class LiveRun {
   }
 }
 
-export function isTerminal(status: string): boolean {
+function isTerminal(status: string): boolean {
   return status === "completed" || status === "failed" || status === "cancelled" || status === "interrupted";
 }
 

@@ -1,5 +1,5 @@
 /**
- * The agent work that this server has going, by its public id (completion id; later run id), for approvals and
+ * The agent work that this server has going, by its public id (of a completion, response or run), for approvals and
  * for shutdown. Ids that have ended are remembered for a while, so that a late answer hears "not active" and not
  * "unknown". Questions are found by turn: two turns of one session never see each other's.
  */

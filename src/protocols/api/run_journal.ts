@@ -42,13 +42,13 @@ export class RunJournal {
       this.#events = this.#events.slice(this.#offset);
       this.#offset = 0;
     }
-    this.#wake();
+    this.poke();
   }
 
   /** Nothing comes after this. */
   end(): void {
     this.#ended = true;
-    this.#wake();
+    this.poke();
   }
 
   /** Events not yet handed out for saving. */
@@ -74,7 +74,8 @@ export class RunJournal {
     return this.#changed.promise;
   }
 
-  #wake(): void {
+  /** Lets everyone who waits look again. */
+  poke(): void {
     this.#changed?.resolve();
     this.#changed = null;
   }

@@ -213,7 +213,7 @@ export function runNotFound(id: string): ApiError {
   return new ApiError(404, "run_not_found", `Run not found: ${id.slice(0, 100)}`);
 }
 
-export function viewOf(row: RunRow): Record<string, unknown> {
+function viewOf(row: RunRow): Record<string, unknown> {
   return { ...headOf(row), ...readDetail(row) };
 }
 

@@ -80,7 +80,11 @@ async function start(hermes: HermesStart, config: ApiConfig): Promise<RunningSer
   // After the ready line: nobody waits for it, and the first request then finds everything there.
   const later = setTimeout(() => {
     disableNagle(port, hermes.log);
-    boot.get().catch((error) => hermes.log.error(`api: ${hermes.redact(String(error))}`));
+    boot.get().then(
+      // Once more, for a connection that the system had made but not yet handed over.
+      () => void disableNagle(port, hermes.log),
+      (error) => hermes.log.error(`api: ${hermes.redact(String(error))}`),
+    );
   }, BOOT_AFTER_MS);
   return {
     url: `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`,
@@ -148,12 +152,16 @@ function lazily<T>(make: () => Promise<T>): Lazy<T> {
 /** `/health` is answered at once; the rest of the program is loaded with the first other request. */
 function createHandler(front: Front, boot: Lazy<Booted>): Handler {
   return async (request, info) => {
-    if (request.method === "GET" && new URL(request.url).pathname === "/health") {
+    if (request.method === "GET" && isHealth(new URL(request.url).pathname)) {
       return await throughGates(front, request, () => getHealth(front));
     }
     const { app } = await boot.get();
     return await app.fetch(request, { peer: info.remoteAddr.hostname });
   };
+}
+
+function isHealth(path: string): boolean {
+  return path === "/health" || path === "/v1/health";
 }
 
 type Handler = Deno.ServeHandler<Deno.NetAddr>;

@@ -6,6 +6,7 @@ import type { Hermes } from "@/app/mod.ts";
 import { ChatSessions } from "./chat_sessions.ts";
 import { type ApiOptions, createFront, type Front } from "./front.ts";
 import { IdempotencyCache } from "./idempotency.ts";
+import { Lines } from "./lines.ts";
 import { LiveTurns } from "./live_turns.ts";
 import { Runs } from "./runs.ts";
 import { SessionPool } from "./session_pool.ts";
@@ -23,6 +24,8 @@ export interface ApiService extends Front {
   readonly places: TurnPlaces;
   readonly runs: Runs;
   readonly idempotency: IdempotencyCache;
+  /** Named conversations of `/v1/responses`: one turn at a time, each going on from the one before. */
+  readonly conversations: Lines;
   /** Concurrent turns allowed now; 0 = no limit. */
   limit(): number;
 }
@@ -48,6 +51,7 @@ export function createService(
       turns,
       ...(options.isAlive === undefined ? {} : { isAlive: options.isAlive }),
     }),
+    conversations: new Lines(),
     idempotency: new IdempotencyCache(hermes.platform.clock),
     limit: () => Math.max(0, hermes.settings().gateway.api_server.max_concurrent_runs),
   };

@@ -2,8 +2,16 @@
 import * as acp from "@agentclientprotocol/sdk";
 import { calls } from "../../support/acp_driver.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
-import { startModelServer } from "../../support/model_server.ts";
-import { makeRig, modelConfig, programCommand, startProgram } from "../../support/program.ts";
+import { type ScriptTurn, startModelServer } from "../../support/model_server.ts";
+import { processesOfHome } from "../../support/processes.ts";
+import {
+  eventually,
+  makeRig,
+  modelConfig,
+  programCommand,
+  type Rig,
+  startProgram,
+} from "../../support/program.ts";
 
 Deno.test("the SDK's client opens a session, prompts, allows an edit and reads the answer", async () => {
   await using model = await startModelServer({
@@ -63,6 +71,68 @@ async function installAcpx(): Promise<string | null> {
   return null;
 }
 
+/** Runs acpx against our program; `acpx` starts it with the rig's environment. */
+async function runAcpx(folder: string, rig: Rig, args: readonly string[]) {
+  const agent = [...programCommand(), "acp"].map((word) => JSON.stringify(word)).join(" ");
+  const { code, stdout, stderr } = await new Deno.Command(`${folder}/node_modules/.bin/node`, {
+    args: [
+      `${folder}/node_modules/acpx/dist/cli.js`,
+      "--agent",
+      agent,
+      "--ttl",
+      "5",
+      "--format",
+      "text",
+      ...args,
+    ],
+    cwd: rig.workspace,
+    clearEnv: true,
+    env: rig.env,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).output();
+  const [out, err] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)) as [string, string];
+  return { code, out, err };
+}
+
+Deno.test("acpx keeps a session over several commands, sets its mode, edits in it and cancels", async (t) => {
+  const folder = await installAcpx();
+  await t.step({
+    name: folder ? "a session through acpx" : "skipped: npm cannot be reached",
+    ignore: folder === null,
+    fn: async () => {
+      const turns: ScriptTurn[] = [
+        "first answer",
+        calls(["write_file", { path: "m.txt", content: "by mode" }]),
+        "second answer",
+        { steps: [{ text: "begun" }, { stall: true }] },
+      ];
+      await using model = await startModelServer({ turns });
+      await using rig = await makeRig({ config: modelConfig(model.url) });
+      const acpx = async (...args: string[]) => {
+        const done = await runAcpx(folder!, rig, args);
+        assertEquals([args, done.code], [args, 0], done.err);
+        return done.out;
+      };
+      await acpx("sessions", "new");
+      assertMatch(await acpx("prompt", "one"), /first answer[\s\S]*end_turn/);
+      assertMatch(await acpx("set-mode", "accept_edits"), /accept_edits/);
+      assertMatch(await acpx("--approve-all", "prompt", "write"), /second answer/);
+      assertEquals(await Deno.readTextFile(`${rig.workspace}/m.txt`), "by mode");
+      const slow = acpx("prompt", "slow");
+      await eventually(() => model.calls().length === 4, 15_000, "the slow turn");
+      await acpx("cancel");
+      assertMatch(await slow, /cancelled/);
+      await acpx("sessions", "close");
+      // Its owner process outlives the command for the `--ttl`.
+      await eventually(async () => (await processesOfHome(rig.home)).length === 0, 15_000, "the end of acpx");
+      const texts = JSON.stringify(model.calls()[3]!.body.messages);
+      assert(texts.includes("first answer") && texts.includes("second answer"));
+    },
+  });
+});
+
 Deno.test("acpx drives a prompt with a permission", async (t) => {
   const folder = await installAcpx();
   await t.step({
@@ -73,25 +143,7 @@ Deno.test("acpx drives a prompt with a permission", async (t) => {
         turns: [calls(["write_file", { path: "a.txt", content: "from acpx" }]), "acpx is done"],
       });
       await using rig = await makeRig({ config: modelConfig(model.url) });
-      const agent = [...programCommand(), "acp"].map((word) => JSON.stringify(word)).join(" ");
-      const { code, stdout, stderr } = await new Deno.Command(`${folder}/node_modules/.bin/node`, {
-        args: [
-          `${folder}/node_modules/acpx/dist/cli.js`,
-          "--agent",
-          agent,
-          "--approve-all",
-          "--format",
-          "text",
-          "exec",
-          "write a file",
-        ],
-        cwd: rig.workspace,
-        clearEnv: true,
-        env: { ...rig.env, HOME: rig.env.HOME! },
-        stdout: "piped",
-        stderr: "piped",
-      }).output();
-      const [out, err] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)) as [string, string];
+      const { code, out, err } = await runAcpx(folder!, rig, ["--approve-all", "exec", "write a file"]);
       assertEquals(code, 0, err);
       assertMatch(out, /acpx is done/);
       assertEquals(await Deno.readTextFile(`${rig.workspace}/a.txt`), "from acpx");

@@ -152,14 +152,14 @@ const DESKTOP = { PATH: "/usr/bin:/bin", LANG: "C" };
 
 Deno.test("a desktop's environment: cwd /, a short PATH, no home: it serves, and what fails says why", async () => {
   await using rig = await makeRig();
-  const env = { ...DESKTOP, HOME: "/dev/null/nobody", HERMES_HOME: "", TMPDIR: "" };
+  const env = { ...DESKTOP, HOME: "/proc/nobody", HERMES_HOME: "" };
   await using acp = startAcp(rig, { args: ["--demo"], cwd: "/", env });
   assertEquals((await acp.initialize()).protocolVersion, 1);
   const { error } = await acp.ask("session/new", { cwd: rig.workspace, mcpServers: [] });
   assertEquals(error?.code, -32603);
   assertMatch(
     error!.data.details,
-    /^Cannot use the data home \/dev\/null\/nobody\/\.hermes: .*Set HERMES_HOME/,
+    /^Cannot use the data home \/proc\/nobody\/\.hermes: .*Set HERMES_HOME/,
   );
   assertEquals((await acp.close()).code, 0);
 });

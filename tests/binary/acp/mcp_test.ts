@@ -109,3 +109,23 @@ Deno.test("C5: load brings the servers of its own request, and two sessions may 
     assertEquals(last.filter((n: string) => n.startsWith("mcp__s__")), ["mcp__s__third"]);
   });
 });
+
+Deno.test("C1, C5: configured servers are there, shadowed by a session's of the same name, left out by the environment", async () => {
+  const mcp_servers = {
+    conf: stdioServer({ tools: ["mine"] }),
+    both: stdioServer({ tools: ["configured"] }),
+  };
+  const offered = async (env: Record<string, string>, mcpServers: unknown[]) => {
+    let names: string[] = [];
+    await withAcp({ turns: ["hi"], config: { mcp_servers }, env }, async ({ acp, model, rig }) => {
+      const sessionId = await acp.newSession(rig.workspace, { mcpServers });
+      await acp.prompt(sessionId, "hello");
+      names = model.calls()[0]!.body.tools.map((t: Json) => t.function.name);
+    });
+    return names.filter((name) => name.startsWith("mcp__")).sort();
+  };
+  assertEquals(await offered({}, []), ["mcp__both__configured", "mcp__conf__mine"]);
+  const own = [stdio("both", { tools: ["given"] })];
+  assertEquals(await offered({}, own), ["mcp__both__given", "mcp__conf__mine"]);
+  assertEquals(await offered({ HERMES_ACP_SKIP_CONFIGURED_MCP: "1" }, own), ["mcp__both__given"]);
+});

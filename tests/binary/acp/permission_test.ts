@@ -365,6 +365,25 @@ Deno.test("acp 49: clarify is a form where the client has forms, else a card of 
   });
 });
 
+Deno.test("C8.4: a question with several answers is a form with a list; what was not offered is skipped", async () => {
+  const ask = { question: "Which?", choices: ["red", "blue", "green"], multiple: true };
+  const turns = [calls(["clarify", ask]), "ok", calls(["clarify", ask]), "ok"];
+  await withAcp({ turns, capabilities: { elicitation: { form: {} } } }, async ({ acp, model, sessionId }) => {
+    const answers = [["blue", "red"], ["blue", "black"]];
+    acp.onElicitation = () => ({ action: "accept", content: { answer: answers.shift() } });
+    await acp.prompt(sessionId, "ask me");
+    await acp.prompt(sessionId, "again");
+    const [request] = acp.requests("elicitation/create");
+    assertEquals(request.params.requestedSchema.properties.answer, {
+      type: "array",
+      minItems: 1,
+      items: { type: "string", enum: ["red", "blue", "green"] },
+    });
+    const said = [1, 3].map((n) => JSON.parse(model.calls()[n]!.body.messages.at(-1).content).user_response);
+    assertEquals(said, ["blue, red", ""]);
+  });
+});
+
 Deno.test("C8.1: several commands of one reply are asked about at once", async () => {
   const turns = [
     calls(["terminal", { command: DANGEROUS }], ["terminal", { command: "rm -rf ./other" }]),
@@ -377,5 +396,40 @@ Deno.test("C8.1: several commands of one reply are asked about at once", async (
     for (const request of acp.requests("session/request_permission")) await acp.respond(request.id, DENY);
     assertEquals((await sent.answer).result.stopReason, "end_turn");
     await eventually(() => acp.indexOfAnswer(sent.id) > 0);
+  });
+});
+
+Deno.test("C7: in plan mode nothing is changed or run and nobody is asked; the switch back counts at once", async () => {
+  const turns = [
+    calls(["read_file", { path: "a.txt" }], ["todo", { todos: [] }]),
+    calls(["write_file", { path: "b.txt", content: "x" }]),
+    calls(["terminal", { command: "touch c.txt" }]),
+    "here is my plan",
+    calls(["write_file", { path: "b.txt", content: "x" }]),
+    "done",
+  ];
+  await withAcp({ turns }, async ({ acp, model, rig, sessionId }) => {
+    await Deno.writeTextFile(`${rig.workspace}/a.txt`, "text of a");
+    await acp.request("session/set_mode", { sessionId, modeId: "plan" });
+    assertEquals((await acp.prompt(sessionId, "plan it")).stopReason, "end_turn");
+    const ends = acp.updates(sessionId).filter((u) => u.sessionUpdate === "tool_call_update");
+    assertEquals(ends.map((u) => u.status), ["completed", "completed", "failed", "failed"]);
+    for (const n of [2, 3]) {
+      assertMatch(model.calls()[n]!.body.messages.at(-1).content, /Plan mode: .* was not run/);
+    }
+    assertEquals(acp.requests("session/request_permission"), []);
+    assertEquals([await exists(`${rig.workspace}/b.txt`), await exists(`${rig.workspace}/c.txt`)], [
+      false,
+      false,
+    ]);
+    const { configOptions } = await acp.request("session/set_config_option", {
+      sessionId,
+      configId: "edit_approval_policy",
+      value: "workspace_session",
+    });
+    assertEquals(configOptions.at(-1).currentValue, "workspace_session");
+    await acp.update((u) => u.sessionUpdate === "current_mode_update" && u.currentModeId === "accept_edits");
+    await acp.prompt(sessionId, "do it");
+    assert(await exists(`${rig.workspace}/b.txt`));
   });
 });

@@ -1,5 +1,5 @@
 /** Opening sessions (acp.md E, rows 9–13, 39, 50; FC-03.2, FC-05, FC-13.1). */
-import { startAcp, withAcp } from "../../support/acp_driver.ts";
+import { type Json, startAcp, withAcp } from "../../support/acp_driver.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { makeRig } from "../../support/program.ts";
 
@@ -15,6 +15,7 @@ Deno.test("acp 9: session/new gives id, modes, options and provenance, the rest 
       "default",
       "accept_edits",
       "dont_ask",
+      "plan",
     ]);
     assertEquals(result.configOptions.map((o: { id: string }) => o.id), ["model", "edit_approval_policy"]);
     assertEquals(result.configOptions[0].currentValue, "custom:scripted");
@@ -95,6 +96,105 @@ Deno.test("acp 11, FC-13.1: under WSL every spelling is translated before it is 
     const unc = `\\\\wsl$\\ubuntu${rig.workspace.replaceAll("/", "\\")}`;
     assertMatch(await acp.newSession(unc), /^[0-9a-f-]{36}$/);
     assertEquals((await acp.ask("session/list", { cwd: "\\\\nas\\x\\y" })).error?.code, -32602);
+  });
+});
+
+/** The whole table of acp.md C4; `null` = refused for the reason. */
+const WSL_TABLE: readonly (readonly [string, string | null, string])[] = [
+  ["E:\\Projects\\AI\\app", "/mnt/e/Projects/AI/app", "not_found"],
+  ["D:/code/app", "/mnt/d/code/app", "not_found"],
+  ["e:/a\\b/c", "/mnt/e/a/b/c", "not_found"],
+  ["Q:", "/mnt/q", "not_found"],
+  ["Q:\\", "/mnt/q", "not_found"],
+  ["/Q:/Users/x", "/mnt/q/Users/x", "not_found"],
+  ["\\\\?\\Q:\\x", "/mnt/q/x", "not_found"],
+  ["\\\\.\\Q:\\x", "/mnt/q/x", "not_found"],
+  ["\\\\?\\UNC\\wsl$\\Ubuntu\\no\\such", "/no/such", "not_found"],
+  ["\\\\wsl.localhost\\Ubuntu\\no\\p", "/no/p", "not_found"],
+  ["//wsl$/Ubuntu/no/u", "/no/u", "not_found"],
+  ["file:///Q:/My%20Code", "/mnt/q/My Code", "not_found"],
+  ["file://wsl.localhost/Ubuntu/no-srv", "/no-srv", "not_found"],
+  ["/no/u/a\\b", "/no/u/a\\b", "not_found"],
+  ["\\\\wsl$\\Debian\\home", null, "other_distro"],
+  ["\\\\nas\\share\\x", null, "unc_not_mounted"],
+  ["Q:proj", null, "drive_relative"],
+  ["src", null, "not_absolute"],
+  ["", null, "not_absolute"],
+];
+
+Deno.test("acp 11, FC-13.1: the whole table under WSL, for cwd and for additional directories", async () => {
+  await withAcp({ env: { HERMES_WSL: "1", WSL_DISTRO_NAME: "Ubuntu" } }, async ({ acp, rig }) => {
+    for (const [path, translated, reason] of WSL_TABLE) {
+      const cwd = await acp.ask("session/new", { cwd: path, mcpServers: [] });
+      assertEquals([cwd.error?.code, cwd.error?.data], [-32602, {
+        field: "cwd",
+        value: path,
+        translated,
+        reason,
+      }]);
+      const more = { cwd: rig.workspace, mcpServers: [], additionalDirectories: [path] };
+      const { error } = await acp.ask("session/new", more);
+      assertEquals(error?.data, { field: "additionalDirectories", value: path, translated, reason });
+    }
+    assertMatch(await acp.newSession("\\\\WSL$\\ubuntu"), /^[0-9a-f-]{36}$/);
+  });
+});
+
+Deno.test("FC-13.1: pwd in a session that was named in a foreign way shows the translated directory", async () => {
+  const env = { HERMES_WSL: "1", WSL_DISTRO_NAME: "Ubuntu" };
+  const respond = (request: { body: Json }) =>
+    request.body.messages.at(-1).role === "user"
+      ? { steps: [{ tool: "terminal", args: { command: "pwd" } }] }
+      : "ok";
+  await withAcp({ env, respond }, async ({ acp, rig }) => {
+    const folder = `${rig.workspace}/a b`;
+    await Deno.mkdir(folder);
+    const spellings = [
+      `\\\\wsl.localhost\\Ubuntu${folder.replaceAll("/", "\\")}`,
+      `//wsl$/Ubuntu${folder}`,
+      `file://${encodeURI(folder)}`,
+      `file://wsl.localhost/Ubuntu${encodeURI(folder)}/./`,
+    ];
+    for (const cwd of spellings) {
+      const sessionId = await acp.newSession(cwd);
+      await acp.prompt(sessionId, "where");
+      const end = acp.updates(sessionId).findLast((u) => u.sessionUpdate === "tool_call_update");
+      assertEquals(end.content[0].content.text.trim(), folder);
+    }
+    const { sessions } = await acp.request("session/list", { cwd: spellings[0] });
+    assertEquals(sessions.map((s: Json) => s.cwd), spellings.map(() => folder));
+  });
+});
+
+Deno.test("acp 50: additional directories must be there, are a whole new list on load, and omitted means none", async () => {
+  const respond = (request: { body: Json }) => {
+    const last = request.body.messages.at(-1);
+    return last.role === "user"
+      ? { steps: [{ tool: "write_file", args: { path: last.content, content: "x" } }] }
+      : "ok";
+  };
+  await withAcp({ respond }, async ({ acp, rig }) => {
+    acp.onPermission = () => ({ outcome: { outcome: "selected", optionId: "deny" } });
+    const [one, two] = ["one", "two"].map((name) => `${rig.home}/../${name}`);
+    for (const dir of [one!, two!]) await Deno.mkdir(dir);
+    await Deno.writeTextFile(`${rig.workspace}/file`, "");
+    for (const [path, reason] of [["/no/such", "not_found"], [`${rig.workspace}/file`, "not_a_directory"]]) {
+      const more = { cwd: rig.workspace, mcpServers: [], additionalDirectories: [path] };
+      assertEquals((await acp.ask("session/new", more)).error?.data.reason, reason);
+    }
+    const sessionId = await acp.newSession(rig.workspace, { additionalDirectories: [one, one] });
+    await acp.request("session/set_mode", { sessionId, modeId: "accept_edits" });
+    const asked = async (path: string) => {
+      const before = acp.requests("session/request_permission").length;
+      await acp.prompt(sessionId, path);
+      return acp.requests("session/request_permission").length - before;
+    };
+    assertEquals([await asked(`${one}/a.txt`), await asked(`${two}/a.txt`)], [0, 1]);
+    const place = { sessionId, cwd: rig.workspace, mcpServers: [] };
+    await acp.request("session/load", { ...place, additionalDirectories: [two] });
+    assertEquals([await asked(`${one}/b.txt`), await asked(`${two}/b.txt`)], [1, 0]);
+    await acp.request("session/resume", place);
+    assertEquals([await asked(`${one}/c.txt`), await asked(`${two}/c.txt`)], [1, 1]);
   });
 });
 

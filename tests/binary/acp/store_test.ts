@@ -306,3 +306,35 @@ Deno.test("acp 42: after a compression the handle stays, the head moves, and a l
     assertEquals(users.filter((text) => text.startsWith("question 0")).length, 1);
   });
 });
+
+Deno.test("C11: a compaction in a turn is one card from its beginning to its end, for a client that shows them", async () => {
+  let failSummary = false;
+  let full = true;
+  const respond = (request: Json) => {
+    const last = JSON.stringify(request.body.messages.at(-1));
+    if (/summar/i.test(last)) {
+      return failSummary ? { steps: [{ error: { status: 400, message: "no" } }] } : "SUMMARY of the start";
+    }
+    if (!last.includes("overflow")) return "ok";
+    full = !full;
+    const error = { status: 400, message: "This model's maximum context length is 4096 tokens" };
+    return full && !failSummary ? "fits now" : { steps: [{ error }] };
+  };
+  const config = { compression: { protect_first_n: 1, protect_last_n: 2, abort_on_summary_failure: true } };
+  const capabilities = { session: { compaction: {} } };
+  await withAcp({ respond, config, capabilities }, async ({ acp, sessionId }) => {
+    for (let n = 0; n < 8; n++) await acp.prompt(sessionId, `question ${n} ${"filler ".repeat(400)}`);
+    const cards = () =>
+      acp.updates(sessionId).filter((u) => u.sessionUpdate === "compaction_update")
+        .map((u) => [u.compactionId, u.status]);
+    await acp.prompt(sessionId, "overflow");
+    const [first, second] = cards();
+    assertEquals([cards().length, first![1], second![1]], [2, "in_progress", "completed"]);
+    assertEquals(first![0], second![0]);
+    for (let n = 0; n < 8; n++) await acp.prompt(sessionId, `question ${n} ${"filler ".repeat(400)}`);
+    failSummary = true;
+    assertEquals((await acp.startPrompt(sessionId, "overflow again").answer).error?.code, -32603);
+    assertEquals(cards().slice(2).map(([, status]) => status), ["in_progress", "failed"]);
+    assert(cards()[2]![0] !== first![0]);
+  });
+});

@@ -83,3 +83,65 @@ Deno.test("openai: abort ends the turn", async () => {
   }
   await eventually(() => model.calls()[0]!.aborted, 2_000, "the provider to see the abort");
 });
+
+Deno.test("openai: responses.create, chained, and responses.stream with its helper", async () => {
+  const turns = [
+    { steps: [{ text: "looking" }, { tool: "terminal", args: { command: "echo hi" } }] },
+    "found",
+  ];
+  await using model = await startModelServer({ turns: ["one", "two", ...turns] });
+  await using api = await startApi({ model });
+  const client = clientOf(api);
+  const first = await client.responses.create({ model: "hermes-agent", input: "hi" });
+  assertEquals(first.output_text, "one");
+  const second = await client.responses.create({
+    model: "hermes-agent",
+    input: "and?",
+    previous_response_id: first.id,
+  });
+  assertEquals([second.output_text, second.previous_response_id], ["two", first.id]);
+  assertEquals((await client.responses.retrieve(first.id)).output_text, "one");
+  const stream = client.responses.stream({ model: "hermes-agent", input: "go" });
+  let text = "";
+  stream.on("response.output_text.delta", (event) => void (text += event.delta));
+  const final = await stream.finalResponse();
+  assertEquals([text, final.output_text, final.status], [
+    "looking\n\nfound",
+    "looking\n\nfound",
+    "completed",
+  ]);
+  await client.responses.delete(first.id);
+  await assertRejects(() => client.responses.retrieve(first.id), /404/);
+});
+
+const WEATHER = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+
+Deno.test("openai: runTools on chat calls the caller's function and gives the model its result", async () => {
+  await using model = await startModelServer({
+    turns: [{ steps: [{ text: "let me see" }, { tool: "weather", args: { city: "Oslo" } }] }, "It rains."],
+  });
+  await using api = await startApi({ model });
+  const asked: unknown[] = [];
+  const runner = clientOf(api).chat.completions.runTools({
+    ...HI,
+    stream: true,
+    tools: [{
+      type: "function",
+      function: {
+        name: "weather",
+        description: "Tells the weather",
+        parameters: WEATHER,
+        parse: JSON.parse,
+        function: (args: unknown) => {
+          asked.push(args);
+          return "rain";
+        },
+      },
+    }],
+  });
+  assertEquals(await runner.finalContent(), "It rains.");
+  assertEquals(asked, [{ city: "Oslo" }]);
+  const messages = model.calls()[1]!.body.messages;
+  assertEquals(messages.at(-1).content, "rain");
+  assertEquals(messages.at(-2).tool_calls[0].function.name, "weather");
+});

@@ -184,6 +184,20 @@ Deno.test("api 41: a conversation keeps its context, also over a restart", async
   assertMatch(sent(model, 2), /first.*one.*second.*two.*third/);
 });
 
+Deno.test("turns of one conversation at the same moment go on from each other", async () => {
+  const slow = { steps: [{ delay_ms: 150, text: "one" }] };
+  await using model = await startModelServer({ turns: [slow, "two", "three"] });
+  await using api = await startApi({ model });
+  const first = respond(api, { input: "first", conversation: "c" });
+  await eventually(() => model.calls().length === 1);
+  await Promise.all([first, respond(api, { input: "second", conversation: "c" })]);
+  assertMatch(sent(model, 1), /first.*one.*second/);
+  // One that is refused does not hold up the others.
+  await refusal(api, "/v1/responses", { body: { input: "x", conversation: "c", provider: "nobody" } });
+  await respond(api, { input: "third", conversation: "c" });
+  assertMatch(sent(model, 2), /first.*one.*second.*two.*third/);
+});
+
 Deno.test("api 42: of 101 the least recently used one goes, and with it the name that points at it", async () => {
   await using model = await startModelServer({ turns: ["a"], loop: true });
   await using api = await startApi({ model });
@@ -298,6 +312,27 @@ Deno.test("api 44: a reader that leaves ends the turn; what it had is kept and c
   assert(model.calls()[0]!.aborted);
 });
 
+Deno.test("api 57: a stop signal ends a stream as incomplete, and the text so far can be continued", async () => {
+  await using rig = await makeRig();
+  await using model = await startModelServer({
+    turns: [{ steps: [{ text: "half" }, { stall: true }] }, "rest"],
+  });
+  let last: SseFrame[];
+  {
+    await using api = await startApi({ model, rig });
+    const reading = collectSse(await api.call("/v1/responses", { body: { input: "go", stream: true } }));
+    await eventually(() => model.calls().length === 1);
+    const status = await api.stop();
+    last = (await reading).slice(-2);
+    assertEquals([status.code, last[0]!.event, last[1]!.data], [0, "response.incomplete", "[DONE]"]);
+  }
+  await using api = await startApi({ model, rig });
+  const { id } = last[0]!.json.response;
+  const stored = (await ask(api, `/v1/responses/${id}`)).body;
+  assertEquals([stored.status, stored.incomplete_details], ["incomplete", { reason: "cancelled" }]);
+  await respond(api, { input: "on", previous_response_id: id });
+});
+
 Deno.test("api 57: a response whose server was killed is served as incomplete", async () => {
   await using rig = await makeRig();
   await using model = await startModelServer({
@@ -335,7 +370,28 @@ Deno.test("FC-04: a failed turn is a failed response with its reason, plain and 
   assertEquals(frames.at(-2)!.json.response.error.code, "server_error");
 });
 
-Deno.test("a truncated answer is incomplete; nobody is asked for leave here", async () => {
+Deno.test("a truncated answer is incomplete", async () => {
+  const turns = [{ steps: [{ text: "part " }, { finish: "length" }] }];
+  await using model = await startModelServer({ turns, loop: true });
+  await using api = await startApi({ model });
+  const response = await respond(api, { input: "go" });
+  assertEquals([response.status, response.incomplete_details], ["incomplete", {
+    reason: "max_output_tokens",
+  }]);
+  assertMatch(textOf(response), /^(part )+$/);
+});
+
+Deno.test("a used-up budget of steps makes a stream end as incomplete, with its summary", async () => {
+  const todo = { steps: [{ tool: "todo", args: {} }] };
+  await using model = await startModelServer({ turns: [todo, todo, "so far"] });
+  await using api = await startApi({ model, config: { agent: { max_turns: 2 } } });
+  const frames = await collectSse(await api.call("/v1/responses", { body: { input: "go", stream: true } }));
+  assertEquals(frames.at(-2)!.event, "response.incomplete");
+  const { response } = frames.at(-2)!.json;
+  assertEquals([response.incomplete_details, textOf(response)], [{ reason: "max_iterations" }, "so far"]);
+});
+
+Deno.test("nobody is asked for leave on this route", async () => {
   const risky = { tool: "terminal", args: { command: "rm -rf ./gone" } };
   await using model = await startModelServer({ turns: [{ steps: [risky] }, "not done"] });
   await using api = await startApi({ model });

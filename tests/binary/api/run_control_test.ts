@@ -1,6 +1,6 @@
 /** Runs that are asked, steered, stopped, and that wait for each other. */
 import { assertEquals, assertMatch } from "../../support/assert.ts";
-import { startApi } from "../../support/api_driver.ts";
+import { type ApiServer, startApi } from "../../support/api_driver.ts";
 import { startModelServer } from "../../support/model_server.ts";
 import { eventually } from "../../support/program.ts";
 import {
@@ -18,7 +18,7 @@ import {
 
 const isAsk = (event: Wire) => event.event === "approval.request";
 
-Deno.test("api 48: a run asks for leave, waits, takes the answer and goes on", async () => {
+Deno.test("api 48, FC-21.1: a run asks for leave, waits, takes the answer and goes on", async () => {
   await using model = await startModelServer({ turns: [{ steps: [risky("gone")] }, "removed"] });
   await using api = await startApi({ model });
   await Deno.mkdir(`${api.rig.workspace}/gone`);
@@ -134,7 +134,7 @@ Deno.test("api 51: silence blocks the call as unanswered and the run goes on", a
 
 Deno.test("api 52: steer text is read at the next boundary", async () => {
   await using model = await startModelServer({
-    turns: [{ steps: [{ tool: "terminal", args: { command: "sleep 0.4" } }] }, "as you wish"],
+    turns: [{ steps: [{ tool: "terminal", args: { command: "sleep 1" } }] }, "as you wish"],
   });
   await using api = await startApi({ model });
   const id = await startRun(api);
@@ -148,9 +148,9 @@ Deno.test("api 52: steer text is read at the next boundary", async () => {
   assertEquals(steered!.json.accepted, true);
 });
 
-Deno.test("api 52: steer text that met no boundary comes back on event and status", async () => {
+Deno.test("api 52, FC-21.1: steer text that met no boundary comes back on event and status", async () => {
   await using model = await startModelServer({
-    turns: [{ steps: [{ text: "on my way" }, { delay_ms: 400, text: "." }] }],
+    turns: [{ steps: [{ text: "on my way" }, { delay_ms: 1200, text: "." }] }],
   });
   await using api = await startApi({ model });
   const id = await startRun(api);
@@ -163,7 +163,7 @@ Deno.test("api 52: steer text that met no boundary comes back on event and statu
   assertEquals([last.event, last.pending_steer], ["run.completed", "one\ntwo"]);
 });
 
-Deno.test("api 53: steer is for running runs and for texts", async () => {
+Deno.test("api 53, FC-21.1: steer is for running runs and for texts", async () => {
   await using model = await startModelServer({ turns: [{ steps: [{ text: "x" }, { stall: true }] }] });
   await using api = await startApi({ model });
   const id = await startRun(api);
@@ -241,3 +241,39 @@ Deno.test("FC-09: runs with equal words share nothing; a session id continues it
   assertMatch(sent, /hi.*anna's.*and\?/);
   assertEquals(/bert/.test(sent), false);
 });
+
+Deno.test("api 54: a stopped run takes the background processes it started with it, no others", async () => {
+  const background = (name: string) => ({
+    tool: "terminal",
+    args: { command: `echo $$ > ${name}.pid; exec sleep 300`, background: true },
+  });
+  await using model = await startModelServer({
+    turns: [{ steps: [background("old")] }, "started", { steps: [background("new")] }, {
+      steps: [{ text: "x" }, { stall: true }],
+    }],
+  });
+  await using api = await startApi({ model });
+  const body = { input: "go", session_id: "s" };
+  await untilStatus(api, await startRun(api, body), "completed");
+  const [old, id] = [await pidOf(api, "old"), await startRun(api, body)];
+  const fresh = await pidOf(api, "new");
+  await eventsUntil(api, id, (event) => event.event === "message.delta");
+  await ask(api, `/v1/runs/${id}/stop`, { method: "POST" });
+  await untilStatus(api, id, "cancelled");
+  assertEquals([await runs(old), await runs(fresh)], [true, false]);
+  assertEquals((await api.stop()).code, 0);
+  assertEquals(await runs(old), false);
+});
+
+function pidOf(api: ApiServer, name: string): Promise<number> {
+  return eventually(async () => {
+    const text = await Deno.readTextFile(`${api.rig.workspace}/${name}.pid`).catch(() => "");
+    return text.endsWith("\n") ? Number(text) : undefined;
+  });
+}
+
+/** A process that has ended but was not yet waited for does not run. */
+async function runs(pid: number): Promise<boolean> {
+  const stat = await Deno.readTextFile(`/proc/${pid}/stat`).catch(() => "");
+  return stat !== "" && !/\) Z /.test(stat);
+}

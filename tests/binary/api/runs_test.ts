@@ -3,7 +3,17 @@ import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { collectSse, readSse, startApi } from "../../support/api_driver.ts";
 import { startModelServer } from "../../support/model_server.ts";
 import { makeRig } from "../../support/program.ts";
-import { ask, eventsOf, namesOf, refusal, startRun, statusOf, untilStatus } from "./run_scene.ts";
+import {
+  ask,
+  eventsOf,
+  eventsUntil,
+  namesOf,
+  refusal,
+  risky,
+  startRun,
+  statusOf,
+  untilStatus,
+} from "./run_scene.ts";
 
 const SLOW = { steps: [{ delay_ms: 400, text: "slow" }] };
 
@@ -31,7 +41,7 @@ Deno.test("api 45, 9: what is no run is refused and none is made", async () => {
 Deno.test("api 46: a run is accepted at once, runs, and keeps its output and usage", async () => {
   await using model = await startModelServer({
     turns: [{
-      steps: [{ delay_ms: 50, text: "Done." }, { usage: { prompt_tokens: 50, completion_tokens: 200 } }],
+      steps: [{ delay_ms: 1000, text: "Done." }, { usage: { prompt_tokens: 50, completion_tokens: 200 } }],
     }],
   });
   await using api = await startApi({ model });
@@ -52,7 +62,7 @@ Deno.test("api 46: a run is accepted at once, runs, and keeps its output and usa
   });
 });
 
-Deno.test("api 47: readers before, during and after the run see the same events; one drops and resumes", async () => {
+Deno.test("api 47, FC-20.3: readers before, during and after the run see the same events; one drops and resumes", async () => {
   await using model = await startModelServer({
     turns: [
       { steps: [{ text: "a" }, { tool: "terminal", args: { command: "echo hi" } }] },
@@ -131,7 +141,7 @@ Deno.test("api 47: of 1,100 events the newest 1,000 are kept, also over a restar
 });
 
 Deno.test("api 55: at the limit further work is 429 until the run has ended", async () => {
-  await using model = await startModelServer({ turns: [SLOW, "free again"] });
+  await using model = await startModelServer({ turns: [{ steps: [risky("x")] }, "done", "free again"] });
   await using api = await startApi({ model, server: { max_concurrent_runs: 1 } });
   const id = await startRun(api);
   const second = await ask(api, "/v1/runs", { body: { input: "two" } });
@@ -143,22 +153,30 @@ Deno.test("api 55: at the limit further work is 429 until the run has ended", as
   const messages = [{ role: "user", content: "hi" }];
   assertEquals((await refusal(api, "/v1/chat/completions", { body: { messages } }))[0], 429);
   assertEquals((await refusal(api, "/v1/responses", { body: { input: "hi" } }))[0], 429);
+  await untilStatus(api, id, "waiting_for_approval");
+  await ask(api, `/v1/runs/${id}/approval`, { body: { choice: "deny" } });
   await untilStatus(api, id, "completed");
-  await untilStatus(api, await startRun(api), "completed");
+  assertEquals((await untilStatus(api, await startRun(api), "completed")).output, "free again");
 });
 
-Deno.test("api 56: a key makes one run of equal requests, at full capacity and over a restart", async () => {
+Deno.test("api 56, FC-21.3: a key makes one run of equal requests, at full capacity and over a restart", async () => {
   await using rig = await makeRig();
-  await using model = await startModelServer({ turns: [SLOW] });
+  await using model = await startModelServer({ turns: [{ steps: [risky("x")] }, "done"] });
   const headers = { "Idempotency-Key": "once-1" };
   const again = { body: { input: "go" }, headers };
   let id: string;
   {
     await using api = await startApi({ model, rig, server: { max_concurrent_runs: 1 } });
     id = await startRun(api, { input: "go" }, headers);
+    await untilStatus(api, id, "waiting_for_approval");
     const full = await ask(api, "/v1/runs", again);
-    assertEquals([full.status, full.body.run_id, full.body.replayed], [202, id, true]);
+    assertEquals([full.status, full.body], [202, {
+      run_id: id,
+      status: "waiting_for_approval",
+      replayed: true,
+    }]);
     assertEquals(full.headers.get("idempotency-replayed"), "true");
+    await ask(api, `/v1/runs/${id}/approval`, { body: { choice: "deny" } });
     await untilStatus(api, id, "completed");
     const ended = await ask(api, "/v1/runs", again);
     assertEquals(ended.body, { run_id: id, status: "completed", replayed: true });
@@ -174,10 +192,10 @@ Deno.test("api 56: a key makes one run of equal requests, at full capacity and o
     await refusal(api, "/v1/runs", { body: { input: "go" }, headers: { "Idempotency-Key": "a b" } }),
     [400, "invalid_idempotency_key"],
   );
-  assertEquals(model.calls().length, 1);
+  assertEquals(model.calls().length, 2);
 });
 
-Deno.test("api 56: equal requests at the same moment start one run", async () => {
+Deno.test("api 56, FC-21.3: equal requests at the same moment start one run", async () => {
   await using model = await startModelServer({ turns: [SLOW, SLOW] });
   await using api = await startApi({ model });
   const options = { body: { input: "go" }, headers: { "Idempotency-Key": "k" } };
@@ -188,7 +206,7 @@ Deno.test("api 56: equal requests at the same moment start one run", async () =>
   assertEquals(model.calls().length, 1);
 });
 
-Deno.test("api 57: a run whose server was killed is interrupted, and so are its events", async () => {
+Deno.test("api 57, FC-21.2: a run whose server was killed is interrupted, and so are its events", async () => {
   await using rig = await makeRig();
   await using model = await startModelServer({
     turns: [{ steps: [{ text: "half" }, { stall: true }] }, "fine"],
@@ -197,7 +215,7 @@ Deno.test("api 57: a run whose server was killed is interrupted, and so are its 
   {
     await using api = await startApi({ model, rig });
     id = await startRun(api);
-    await untilStatus(api, id, "running");
+    await eventsUntil(api, id, (event) => event.event === "message.delta");
     await api.stop("SIGKILL");
   }
   await using api = await startApi({ model, rig });
@@ -224,7 +242,7 @@ Deno.test("api 57: a stop signal interrupts a run and ends its readers' streams"
     await using api = await startApi({ model, rig });
     id = await startRun(api);
     const reading = eventsOf(api, id);
-    await untilStatus(api, id, "running");
+    await eventsUntil(api, id, (event) => event.event === "message.delta");
     assertEquals((await api.stop()).code, 0);
     const frames = await reading;
     assertEquals([namesOf(frames).at(-1), frames.at(-1)!.comment], ["run.interrupted", "stream closed"]);
@@ -233,16 +251,21 @@ Deno.test("api 57: a stop signal interrupts a run and ends its readers' streams"
   assertEquals((await statusOf(api, id)).status, "interrupted");
 });
 
-Deno.test("a server leaves the runs of another one on the same home alone", async () => {
+Deno.test("a server leaves the runs of another one on the same home alone, and shows them", async () => {
   await using rig = await makeRig();
-  await using model = await startModelServer({ turns: [SLOW, "second"] });
+  await using model = await startModelServer({ turns: [{ steps: [risky("x")] }, "done"] });
   await using first = await startApi({ model, rig });
   const id = await startRun(first);
+  await untilStatus(first, id, "waiting_for_approval");
   await using second = await startApi({ model, rig });
-  assert(["queued", "running"].includes((await statusOf(second, id)).status));
+  const status = await untilStatus(second, id, "waiting_for_approval");
+  assertEquals(status.approval.command, "rm -rf ./x");
   assertEquals(await refusal(second, `/v1/runs/${id}/stop`, { method: "POST" }), [409, "run_not_active"]);
+  const reading = eventsOf(second, id);
+  await ask(first, `/v1/runs/${id}/approval`, { body: { choice: "deny" } });
   await untilStatus(first, id, "completed");
-  await untilStatus(second, id, "completed");
+  assertEquals(await reading, await eventsOf(first, id));
+  assertEquals((await statusOf(second, id)).status, "completed");
 });
 
 Deno.test("lost runs are found: newest first, by status and session, page by page", async () => {

@@ -15,6 +15,7 @@ const COMMANDS = [
   "sessions",
   "config",
   "policy",
+  "audit",
   "doctor",
   "version",
   "completions",

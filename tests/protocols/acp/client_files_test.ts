@@ -34,7 +34,9 @@ function scene(options: { read?: boolean; write?: boolean; links?: Record<string
       if (method === "fs/write_text_file") buffers.set(path, String(params.content));
       const content = buffers.get(path);
       return content === undefined
-        ? Promise.reject(new PeerError({ code: -32002, message: "no such file" }))
+        ? Promise.reject(
+          new PeerError({ code: -32603, message: "Internal error", data: { details: "no such file" } }),
+        )
         : Promise.resolve({ content });
     },
   });
@@ -55,7 +57,10 @@ Deno.test("ClientFiles.read() asks the client inside the roots only, by name or 
 Deno.test("ClientFiles.read() gives the client's error in its own words", async () => {
   const { files, disk } = scene();
   disk.set("/work/a", "never read");
-  await assertRejects(() => files.read("/work/a"), /could not read '\/work\/a': no such file/);
+  await assertRejects(
+    () => files.read("/work/a"),
+    /could not read '\/work\/a': Internal error: no such file/,
+  );
 });
 
 Deno.test("ClientFiles.exists() knows a buffer that was never saved", async () => {

@@ -64,6 +64,8 @@ export class ResponseRenderer {
   /** By output index; holes are items still open. */
   readonly #output: (OutputItem | undefined)[] = [];
   readonly #calls = new Map<string, { item: OpenItem; call: Call }>();
+  /** The whole response, once it has ended. */
+  #final: Record<string, unknown> | null = null;
   #seq = 0;
   #message: OpenItem | null = null;
   #reasoning: OpenItem | null = null;
@@ -131,8 +133,6 @@ export class ResponseRenderer {
     const short = { ...this.#final, output: this.#items().map(shortened) };
     return frames + this.#event(`response.${end.status}`, { response: short }) + DONE;
   }
-
-  #final: Record<string, unknown> | null = null;
 
   /** The finished response; before the end the one in progress. */
   object(): Record<string, unknown> {
@@ -293,8 +293,8 @@ export class ResponseRenderer {
       completed_at: null,
       status,
       model,
-      error: end?.error != null && status === "failed" ? { code: "server_error", message: end.error } : null,
-      incomplete_details: end?.reason != null ? { reason: end.reason } : null,
+      error: status === "failed" ? { code: "server_error", message: end?.error ?? "" } : null,
+      incomplete_details: end?.reason ? { reason: end.reason } : null,
       instructions,
       previous_response_id: previousResponseId,
       output: this.#items(),

@@ -7,14 +7,15 @@
  */
 import {
   type CoreEvent,
+  type Message,
   NOBODY_TO_ASK,
-  type Session,
   type TurnHandle,
   type TurnResult,
   type UserInput,
 } from "@/core/mod.ts";
 import type { Slot } from "../admission.ts";
 import { readJsonObject } from "../body.ts";
+import { badRequest } from "../errors.ts";
 import type { StoredAnswer } from "../idempotency.ts";
 import { ChatRenderer } from "../render/chat.ts";
 import { renderCompletion } from "../render/completion.ts";
@@ -82,7 +83,7 @@ async function startTurn(
     const selection = withSession(chat.selection, session);
     checkRunnable(session, selection);
     api.admission.refuseWhenDraining();
-    const input = inputOf(request, session);
+    const input = inputOf(request, place.history ?? session.history());
     const submit = () =>
       session.submit(input, {
         asks: asks ? { approval: true, edit: true, clarify: false } : NOBODY_TO_ASK,
@@ -106,13 +107,13 @@ async function startTurn(
   }
 }
 
-/** Results that the session's own transcript has not asked for belong to nothing. */
-function inputOf(request: ChatRequest, session: Session): UserInput {
+/** Results count when the context has asked for them. */
+function inputOf(request: ChatRequest, context: readonly Message[]): UserInput {
   if (request.prompt !== null) return { content: request.prompt };
-  const asked = session.history().findLast((message) => message.role === "assistant")?.toolCalls ?? [];
+  const asked = context.findLast((message) => message.role === "assistant")?.toolCalls ?? [];
   const results = request.results.filter((result) => asked.some((call) => call.id === result.toolCallId));
-  // A history that came with the request is its own witness.
-  return { content: "", results: results.length > 0 ? results : request.results };
+  if (results.length === 0) throw badRequest("No user message found in messages");
+  return { content: "", results };
 }
 
 function answerHeaders(

@@ -12,6 +12,8 @@ import { SSE_HEADERS, SseStream } from "../sse.ts";
 /** A client may subscribe before its run has registered. */
 const WAIT_TRIES = 20;
 const WAIT_MS = 50;
+/** How often the store is asked about a run of another server. */
+const POLL_MS = 250;
 const BATCH = 100;
 /** Events that a reader may be behind, beyond what it was replayed. */
 const MAX_LAG = 256;
@@ -19,15 +21,14 @@ const MAX_LAG = 256;
 export async function getRunEvents(api: ApiService, request: Request, id: string): Promise<Response> {
   const cursor = readCursor(request);
   const live = await waitForRun(api, request, id);
-  // The stored row is looked at after the live run, so a run that ends now is found in either.
-  const replay = live ? null : await storedEvents(api, id, cursor);
+  if (!live) await requireEvents(api, id);
   const stream = new SseStream({
     clock: api.hermes.platform.clock,
     onGone: () => {/* the run goes on without this reader */},
     ...(api.options.keepaliveMs === undefined ? {} : { keepaliveMs: api.options.keepaliveMs }),
   });
   void stream.write(": open\n\n");
-  const work = live ? follow(live, cursor, stream, api) : sendAll(replay!, id, cursor, stream, api);
+  const work = live ? follow(live, cursor, stream, api) : tail(id, cursor, stream, api);
   void work.catch((error) => {
     api.hermes.log.error(`api: the events of run ${id} broke off: ${String(error)}`);
     stream.end();
@@ -45,16 +46,15 @@ async function waitForRun(api: ApiService, request: Request, id: string): Promis
   }
 }
 
-async function storedEvents(api: ApiService, id: string, cursor: number): Promise<readonly JournalEvent[]> {
-  const events = api.runs.events(id, -1);
-  if (events.length > 0) return events;
-  const row = await api.runs.stored(id);
-  if (row?.terminal === false) return [];
-  throw new ApiError(404, "run_events_expired", `The events of run ${id} after ${cursor} are no longer kept`);
+/** Only the status of an ended run is left (E2). */
+async function requireEvents(api: ApiService, id: string): Promise<void> {
+  if (api.runs.events(id, -1).length > 0 || (await api.runs.stored(id))?.terminal === false) return;
+  throw new ApiError(404, "run_events_expired", `The events of run ${id} are no longer kept`);
 }
 
 async function follow(run: LiveRun, cursor: number, stream: SseStream, api: ApiService): Promise<void> {
   const { journal } = run;
+  void stream.gone.then(() => journal.poke());
   const caughtUp = journal.lastSeq;
   let at = Math.min(cursor, journal.lastSeq);
   let first = true;
@@ -69,29 +69,25 @@ async function follow(run: LiveRun, cursor: number, stream: SseStream, api: ApiS
       at = events.at(-1)!.seq;
       await stream.write(notice + framesOf(events));
     } else if (journal.ended) return stream.end(": stream closed\n\n");
-    else await untilChanged(journal.changed(), stream);
+    else await journal.changed();
   }
 }
 
-/** A reader that leaves while nothing happens is forgotten at the next event or keep-alive. */
-async function untilChanged(changed: Promise<void>, stream: SseStream): Promise<void> {
-  await Promise.race([changed, stream.gone]);
-}
-
-async function sendAll(
-  events: readonly JournalEvent[],
-  id: string,
-  cursor: number,
-  stream: SseStream,
-  api: ApiService,
-): Promise<void> {
-  const wanted = events.filter((event) => event.seq > cursor);
-  const oldest = events[0]?.seq ?? 0;
+/** From the store: a run that has ended, or one that another server on the same store is at. */
+async function tail(id: string, cursor: number, stream: SseStream, api: ApiService): Promise<void> {
+  const oldest = api.runs.events(id, -1)[0]?.seq ?? 0;
   if (oldest > cursor + 1) await stream.write(truncated(api, id, oldest, cursor));
-  for (let at = 0; at < wanted.length && !stream.closed; at += BATCH) {
-    await stream.write(framesOf(wanted.slice(at, at + BATCH)));
+  for (let at = cursor; !stream.closed;) {
+    // Looked at first: what comes with the end is then among the events.
+    const isOver = (await api.runs.stored(id))?.terminal !== false;
+    const events = api.runs.events(id, at);
+    for (let from = 0; from < events.length && !stream.closed; from += BATCH) {
+      await stream.write(framesOf(events.slice(from, from + BATCH)));
+    }
+    at = events.at(-1)?.seq ?? at;
+    if (isOver) return stream.end(": stream closed\n\n");
+    await Promise.race([api.hermes.platform.clock.delay(POLL_MS), stream.gone]);
   }
-  stream.end(": stream closed\n\n");
 }
 
 function framesOf(events: readonly JournalEvent[]): string {

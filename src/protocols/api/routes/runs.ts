@@ -4,13 +4,13 @@
  *
  *   headers ─► body ─► key ─► fields ─► replay? ─► slot ─► model ─► reserve ─► session ─► submit ─► 202
  */
-import type { ResponseRow, RunKey, TurnHandle } from "@/core/mod.ts";
+import type { ResponseRow, RunKey } from "@/core/mod.ts";
 import type { Slot } from "../admission.ts";
 import { type JsonObject, readJsonObject } from "../body.ts";
 import { canonicalJson } from "../canonical_json.ts";
 import { chainOf, requireChain } from "../chains.ts";
 import { ApiError, badRequest } from "../errors.ts";
-import type { LiveRun } from "../live_run.ts";
+import { RunProcesses } from "../run_processes.ts";
 import { runNotFound } from "../runs.ts";
 import { readRunRequest, type RunRequest } from "../schema/runs.ts";
 import { checkRunnable, runtimeOf, type Selection, selectModel, withSession } from "../selection.ts";
@@ -104,31 +104,22 @@ async function submitRun(
         ...(request.reasoningEffort === undefined ? {} : { reasoningEffort: request.reasoningEffort }),
         ...(history === undefined ? {} : { history }),
       });
-    const handle = submitAndRead(session, submit, (event) => live.take(event));
+    const processes = new RunProcesses(api, session);
+    const handle = submitAndRead(session, submit, (event) => {
+      if (event.type === "turn.start") processes.note();
+      live.take(event);
+    });
     api.turns.add(row.id, { session, handle, asks: true });
     live.attach(handle);
-    void finishRun(api, live, handle, () => {
+    void handle.done.then(async (result) => {
+      if (live.isStopped) await processes.end();
       place.release();
       slot.release();
-    });
+      await live.finish(result);
+    }).catch((error) => api.hermes.log.error(`api: the end of run ${row.id} went wrong: ${String(error)}`));
   } catch (error) {
     place.release();
     throw error;
-  }
-}
-
-async function finishRun(
-  api: ApiService,
-  live: LiveRun,
-  handle: TurnHandle,
-  release: () => void,
-): Promise<void> {
-  const result = await handle.done;
-  release();
-  try {
-    await live.finish(result);
-  } catch (error) {
-    api.hermes.log.error(`api: the end of run ${live.id} was not recorded: ${String(error)}`);
   }
 }
 

@@ -143,7 +143,10 @@ export async function patchSession(api: ApiService, request: Request, id: string
     await (live ? live.setTitle(title) : store.setTitle(row.id, title));
   }
   const reason = readId(body.end_reason, 100);
-  if (reason !== "") await store.endSession(row.id, reason);
+  if (reason !== "") {
+    refuseWhenActive(api, id);
+    await endAs(api, id, row, reason);
+  }
   return getSession(api, id);
 }
 
@@ -153,6 +156,14 @@ export async function deleteSession(api: ApiService, id: string): Promise<Respon
   await api.hermes.store().setMeta(systemKey(id), "");
   if (!(await api.hermes.sessions.delete(id))) requireRow(api, id);
   return Response.json({ object: "hermes.session.deleted", id, deleted: true });
+}
+
+/** The first reason stands, so one that only says that a server stopped gives way. */
+async function endAs(api: ApiService, id: string, row: SessionRow, reason: string): Promise<void> {
+  await api.hermes.sessions.get(id)?.close(reason);
+  const store = api.hermes.store();
+  if (row.endReason !== null) await store.reopenSession(row.id);
+  await store.endSession(row.id, reason);
 }
 
 function refuseWhenActive(api: ApiService, id: string): void {
@@ -200,6 +211,6 @@ export async function forkSession(api: ApiService, request: Request, id: string)
   }
   const system = systemOf(api, id);
   if (system !== "") await api.hermes.store().setMeta(systemKey(childId), system);
-  await api.hermes.store().endSession(row.id, "branched");
+  await endAs(api, id, row, "branched");
   return Response.json({ object: "hermes.session", session: viewOf(api, childId) }, { status: 201 });
 }

@@ -1,0 +1,149 @@
+/**
+ * One run of a stdio server as an attacker sees it: raw bytes in, lines out, each line checked to be a JSON-RPC frame
+ * and nothing else. Answers are counted by id, so that none is missing and none comes twice.
+ */
+import { eventually, type Rig, startProgram } from "../../tests/support/program.ts";
+import type { Judge } from "./judge.ts";
+
+// deno-lint-ignore no-explicit-any
+export type Json = any;
+
+const encoder = new TextEncoder();
+
+export class StdioProgram {
+  readonly child: Deno.ChildProcess;
+  readonly frames: Json[] = [];
+  stderr = "";
+  ended = false;
+  /** Called with every frame as it comes. */
+  onFrame: (frame: Json) => void = () => {};
+  readonly #answers = new Map<string, Json[]>();
+  readonly #sent = new Map<string, string>();
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #reading: Promise<unknown>;
+  readonly #judge: Judge;
+  #rest = "";
+
+  constructor(args: readonly string[], rig: Rig, judge: Judge) {
+    this.#judge = judge;
+    this.child = startProgram(args, { rig });
+    this.#writer = this.child.stdin.getWriter();
+    this.#reading = Promise.all([this.#readOut(), this.#readErr()]);
+    void this.child.status.then(() => this.ended = true);
+  }
+
+  async #readOut(): Promise<void> {
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    try {
+      for await (const chunk of this.child.stdout) {
+        const lines = (this.#rest + decoder.decode(chunk, { stream: true })).split("\n");
+        this.#rest = lines.pop()!;
+        for (const line of lines) this.#take(line);
+      }
+    } catch (error) {
+      this.#judge.report(`stdout is not UTF-8: ${error}`);
+    }
+  }
+
+  async #readErr(): Promise<void> {
+    for await (const text of this.child.stderr.pipeThrough(new TextDecoderStream())) this.stderr += text;
+  }
+
+  #take(line: string): void {
+    let frame: Json;
+    try {
+      frame = JSON.parse(line);
+    } catch {
+      return this.#judge.report(`not a frame on stdout: ${line.slice(0, 300)}`);
+    }
+    if (frame?.jsonrpc !== "2.0") this.#judge.report(`not JSON-RPC on stdout: ${line.slice(0, 300)}`);
+    this.frames.push(frame);
+    if (typeof frame.method !== "string") this.#takeAnswer(frame, line);
+    this.onFrame(frame);
+  }
+
+  #takeAnswer(frame: Json, line: string): void {
+    const key = JSON.stringify(frame.id);
+    const input = this.#sent.get(key);
+    this.#answers.set(key, [...this.#answers.get(key) ?? [], frame]);
+    if (frame.error) {
+      this.#judge.text("an error answer", JSON.stringify(frame.error), input);
+      if (frame.error.code === -32603) this.#judge.report(`internal error: ${line.slice(0, 400)}`, input);
+    } else if (line.length < 200_000) this.#judge.text("an answer", line.replaceAll(/\.tsx?:\d+/g, ""), input);
+  }
+
+  /** Writes bytes; false when the program does not take them any more. */
+  async write(bytes: Uint8Array | string): Promise<boolean> {
+    try {
+      await this.#writer.write(typeof bytes === "string" ? encoder.encode(bytes) : bytes);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Notes that the id has been asked for; `input` is told when the answer is wrong. */
+  expect(id: unknown, input: string): void {
+    this.#sent.set(JSON.stringify(id), input);
+  }
+
+  answersTo(id: unknown): readonly Json[] {
+    return this.#answers.get(JSON.stringify(id)) ?? [];
+  }
+
+  /** The first answer, or `null` when none comes in time. */
+  async answer(id: unknown, timeoutMs = 15_000): Promise<Json | null> {
+    return await eventually(() => this.answersTo(id)[0] ?? (this.ended ? null : undefined), timeoutMs)
+      .catch(() => null);
+  }
+
+  async ask(id: string, method: string, params: unknown, timeoutMs?: number): Promise<Json | null> {
+    const line = JSON.stringify({ jsonrpc: "2.0", id, method, params });
+    this.expect(id, line);
+    await this.write(`${line}\n`);
+    return await this.answer(id, timeoutMs);
+  }
+
+  /** Ids that were asked for and got no answer, or more than one. */
+  judgeAnswers(): void {
+    for (const [key, input] of this.#sent) {
+      const count = this.#answers.get(key)?.length ?? 0;
+      if (count !== 1) this.#judge.report(`${count} answers to ${key}`, input);
+    }
+  }
+
+  /** Ends the input; the program has to end by itself, with code 0. */
+  async end(timeoutMs = 10_000): Promise<void> {
+    await this.#writer.close().catch(() => {/* it has ended already */});
+    const isKilled = await this.#wait(timeoutMs);
+    if (isKilled) this.#judge.report(`did not end within ${timeoutMs} ms after the end of its input`);
+    const { code, signal } = await this.child.status;
+    if (!isKilled && code !== 0) this.#judge.report(`ended with ${signal ?? code}: ${this.stderr.slice(-800)}`);
+    this.#judge.text("stderr", this.stderr);
+    if (this.#rest !== "" && !isKilled) this.#judge.report(`stdout ends inside a frame: ${this.#rest.slice(0, 300)}`);
+  }
+
+  async kill(): Promise<void> {
+    try {
+      this.child.kill("SIGKILL");
+    } catch {
+      // It has ended already.
+    }
+    await this.child.status;
+    await this.#writer.close().catch(() => {/* it is gone */});
+    await this.#reading;
+    this.#judge.text("stderr", this.stderr);
+  }
+
+  async #wait(timeoutMs: number): Promise<boolean> {
+    let isKilled = false;
+    const timer = setTimeout(() => {
+      isKilled = true;
+      this.child.kill("SIGKILL");
+    }, timeoutMs);
+    await this.child.status;
+    await this.#reading;
+    clearTimeout(timer);
+    return isKilled;
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Compression inside one session (core.md A.16): the in-place rewrite, and the lock that keeps two programs from
+ * compressing one session at once. A rotation into a child session is `fork.ts`. Runs inside the caller's transaction.
+ */
+import type { Message } from "@/core/mod.ts";
+import type { Db } from "./db.ts";
+import { countCalls, countMessages, insertMessages } from "./message_rows.ts";
+import { requireSession } from "./session_rows.ts";
+
+/**
+ * The active rows leave the conversation and stay searchable; `messages` are it from now on. Title, preview and id
+ * stay. Throws `session_not_found`.
+ */
+export function compactRows(db: Db, id: string, messages: readonly Message[], now: number): void {
+  requireSession(db, id);
+  const identities = messages.map((message) => identityOf(db, id, message));
+  db.run("UPDATE messages SET active = 0, compacted = 1 WHERE session_id = ? AND active = 1", id);
+  insertMessages(db, id, messages, now, identities);
+  db.run(
+    "UPDATE sessions SET message_count = ?, tool_call_count = ? WHERE id = ?",
+    countMessages(messages),
+    countCalls(messages),
+    id,
+  );
+}
+
+/** The row that a kept message was first stored as; `null` for a new one. */
+export function identityOf(db: Db, sessionId: string, message: Message): number | null {
+  if (message.rowId === undefined) return null;
+  const sql =
+    "SELECT coalesce(display_identity, id) AS identity FROM messages WHERE id = ? AND session_id = ?";
+  return (db.get(sql, message.rowId, sessionId)?.["identity"] ?? null) as number | null;
+}
+
+/** Takes or renews the lock of a session; false while another holder has it (Unix seconds). */
+export function takeLock(db: Db, id: string, holder: string, now: number, until: number): boolean {
+  const { changes } = db.run(
+    `INSERT INTO compression_locks (session_id, holder, expires_at) VALUES (?1, ?2, ?4)
+     ON CONFLICT (session_id) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
+     WHERE holder = ?2 OR expires_at <= ?3`,
+    id,
+    holder,
+    now,
+    until,
+  );
+  return changes > 0;
+}
+
+export function dropLock(db: Db, id: string, holder: string): void {
+  db.run("DELETE FROM compression_locks WHERE session_id = ? AND holder = ?", id, holder);
+}

@@ -1,0 +1,150 @@
+/** Titles in the background: only where a model is configured for them, never in anybody's way. */
+import type { ModelClient, Settings } from "../../src/core/mod.ts";
+import { cleanTitle } from "../../src/core/titles.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import {
+  type Batch,
+  done,
+  failure,
+  makeScriptedCore,
+  openSession,
+  prompt,
+  say,
+  type ScriptedCore,
+  text,
+  until,
+} from "../support/scripted_core.ts";
+
+const withModel = (more: Record<string, string> = {}) => (settings: Settings): Settings => ({
+  ...settings,
+  auxiliary: { title_generation: { model: "tiny", ...more } },
+});
+
+interface Asked {
+  readonly system: string;
+  readonly content: string;
+}
+
+/** Answers for the model that writes titles, beside the scripted one. */
+function titleModel(core: ScriptedCore, answer: (signal: AbortSignal) => AsyncIterable<Batch>): Asked[] {
+  const asked: Asked[] = [];
+  const models = core.services.models as {
+    resolve: typeof core.services.models.resolve;
+    client: typeof core.services.models.client;
+  };
+  const { resolve, client } = models;
+  models.resolve = (choice) => ({ ...resolve(choice), model: choice?.model ?? "m" });
+  models.client = (info): ModelClient =>
+    info.model !== "tiny" ? client(info) : {
+      info,
+      stream: (request, { signal }) => {
+        asked.push({ system: request.system, content: String(request.messages[0]!.content) });
+        return answer(signal);
+      },
+    };
+  return asked;
+}
+
+async function* answering(value: string): AsyncIterable<Batch> {
+  await Promise.resolve();
+  yield [text(value), done()];
+}
+
+const titled = (session: Parameters<typeof until>[0]) =>
+  until(session, (event) => event.type === "session.change" && event.what === "title");
+
+Deno.test("core A.18: the first exchange gives a title, after the turn, with an event; a second one does not", async () => {
+  await using core = await makeScriptedCore({ settings: withModel({ language: "German" }) });
+  const asked = titleModel(core, () => answering('Title: "Ein kurzer Name"\nmore'));
+  const { session, events } = await openSession(core);
+  core.push(say("The answer."), say("Another."));
+  const named = titled(session);
+  await prompt(session, "q".repeat(900));
+  assertEquals([session.title, session.running], [null, false]);
+  await named;
+  assertEquals(session.title, "Ein kurzer Name");
+  assertEquals(core.services.store().getSession(session.headId)!.title, "Ein kurzer Name");
+  assertEquals(asked[0]!.content, `User: ${"q".repeat(500)}\n\nAssistant: The answer.`);
+  assert(asked[0]!.system.includes("German"));
+  await prompt(session, "again");
+  assertEquals([asked.length, core.requests.length], [1, 2]);
+  const order = events.filter((e) => e.type === "turn.end" || e.type === "session.change").map((e) => e.type);
+  assertEquals(order, ["turn.end", "session.change", "turn.end"]);
+  assertEquals(session.usage().calls, 3);
+});
+
+Deno.test("core A.18: without a model of its own there is no call and no title", async () => {
+  await using core = await makeScriptedCore({
+    settings: (s) => ({ ...s, auxiliary: { title_generation: { provider: "auto", language: "x" } } }),
+  });
+  const { session } = await openSession(core);
+  core.push(say("one"));
+  await prompt(session, "hi");
+  await session.close("test");
+  assertEquals([core.requests.length, session.title], [1, null]);
+});
+
+Deno.test("core A.18: a slow title delays neither the next turn nor the close, and never replaces a title", async () => {
+  await using core = await makeScriptedCore({ settings: withModel() });
+  const { promise: go, resolve: release } = Promise.withResolvers<void>();
+  let aborted = false;
+  const asked = titleModel(core, async function* (signal) {
+    signal.addEventListener("abort", () => {
+      aborted = true;
+      release();
+    });
+    await go;
+    yield [text("Too late"), done()];
+  });
+  const { session } = await openSession(core);
+  core.push(say("one"), say("two"));
+  await prompt(session, "hi");
+  assertEquals((await prompt(session, "next")).text, "two");
+  await session.setTitle("Mine");
+  await session.close("test");
+  assertEquals([asked.length, aborted, session.title], [1, true, "Mine"]);
+  assertEquals(core.services.store().getSession(session.headId)!.title, "Mine");
+});
+
+Deno.test("core A.18: a title that came after the user's own is dropped; a taken one gets a number; failures are silent", async () => {
+  await using core = await makeScriptedCore({ settings: withModel() });
+  const { promise: go, resolve: release } = Promise.withResolvers<void>();
+  const replies = [
+    async function* (): AsyncIterable<Batch> {
+      await go;
+      yield [text("Generated"), done()];
+    },
+    () => answering("Mine"),
+    async function* (): AsyncIterable<Batch> {
+      await Promise.resolve();
+      yield [failure("auth")];
+    },
+  ];
+  titleModel(core, () => replies.shift()!());
+  const first = await openSession(core);
+  core.push(say("one"), say("two"), say("three"));
+  await prompt(first.session, "hi");
+  await first.session.setTitle("Mine");
+  release();
+  await first.session.close("test");
+  assertEquals(first.session.title, "Mine");
+
+  const second = await openSession(core);
+  const named = titled(second.session);
+  await prompt(second.session, "hi");
+  await named;
+  assertEquals(second.session.title, "Mine #2");
+
+  const third = await openSession(core);
+  await prompt(third.session, "hi");
+  await third.session.close("test");
+  assertEquals([third.session.title, replies.length], [null, 0]);
+});
+
+Deno.test("cleanTitle() takes one line, without quotes or a label, at most 80 characters", () => {
+  assertEquals(cleanTitle('\n **Title: "A plan"**\nand more'), "A plan");
+  assertEquals(cleanTitle("`x`."), "x");
+  assertEquals(cleanTitle("  "), "");
+  assertEquals([...cleanTitle("😀".repeat(90))].length, 80);
+  assert(cleanTitle("a".repeat(81)).endsWith("a..."));
+});
