@@ -14,7 +14,7 @@ export function raw(text: string): string {
 /** JSON text of a tree that may hold `raw` values. */
 export function encode(value: unknown): string {
   // deno-lint-ignore no-control-regex
-  return JSON.stringify(value).replace(/"\\u0001raw:(.*?)\\u0001"/g, (_, text) => JSON.parse(`"${text}"`));
+  return (JSON.stringify(value) ?? "").replace(/"\\u0001raw:(.*?)\\u0001"/g, (_, text) => JSON.parse(`"${text}"`));
 }
 
 const DEPTHS = [50, 600, 20_000];
@@ -80,9 +80,12 @@ function placesOf(value: unknown, found: Place[] = []): Place[] {
 
 /** A copy with one to three faults in it. */
 export function mutate(value: unknown, random: Random): unknown {
-  const copy = structuredClone({ it: value });
+  const copy: { it?: unknown } = structuredClone({ it: value });
   const times = 1 + random.below(3);
-  for (let n = 0; n < times; n++) change(random.pick(placesOf(copy)), random);
+  for (let n = 0; n < times; n++) {
+    const places = placesOf(copy);
+    if (places.length > 0) change(random.pick(places), random);
+  }
   return copy.it;
 }
 
@@ -93,7 +96,7 @@ function change({ holder, key }: Place, random: Random): void {
     () => tree[key] = nasty(random),
     () => tree[key] = [tree[key]],
     () => tree[key] = { [key]: tree[key] },
-    () => tree[key] = typeof tree[key] === "string" ? Number(tree[key]) : String(tree[key]),
+    () => tree[key] = typeof tree[key] === "string" ? Number(tree[key]) : JSON.stringify(tree[key]),
     () => Array.isArray(holder) ? void holder.splice(Number(key), 1) : void delete tree[key],
     () => Array.isArray(holder) ? void holder.push(nasty(random)) : void (tree[oddName(random)] = nasty(random)),
     () => Array.isArray(holder) ? void holder.push(...holder.slice(0, 50)) : void (tree[key] = nasty(random)),

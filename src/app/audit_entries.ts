@@ -2,7 +2,7 @@
  * From an event of a session to what the audit trail keeps of it: bounded, secrets out. Streamed text, thoughts and
  * progress are left out; contents of files are left out, their hashes are kept. Pure.
  */
-import type { AskOutcome, AskPayload, AuditEntry, CoreEvent } from "@/core/mod.ts";
+import type { AskOutcome, AskPayload, AuditEntry, CoreEvent } from "@/core/contract.ts";
 
 export type Clean = (text: string, limit?: number) => string;
 

@@ -3,7 +3,7 @@
  * provider or another service. `terminal.env_passthrough` gives single names back, never a provider's key;
  * `_HERMES_FORCE_<NAME>` forces one through.
  */
-import type { Settings } from "@/core/mod.ts";
+import type { Settings } from "@/core/contract.ts";
 
 const ALSO_REMOVED = [
   "API_SERVER_KEY",

@@ -3,7 +3,7 @@
  * one found it. A file that is not where the changes left it, or was changed by somebody else in between, is a
  * conflict. All or nothing; what was replaced is kept and recorded too, as one more change.
  */
-import type { FileAccess, FileChange, Store } from "@/core/mod.ts";
+import type { FileAccess, FileChange, Store } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { hashText, SnapshotFiles } from "@/store/mod.ts";
 import { decodeText, encodeText } from "@/tools/mod.ts";
@@ -114,7 +114,9 @@ export function createFileHistory(deps: FileHistoryDeps): FileHistory {
       byPath.set(change.path, list);
     }
     const steps: Step[] = [];
-    for (const [path, changes] of byPath) steps.push(await stepOf(path, changes, deps, kept));
+    for (const path of [...byPath.keys()].sort()) {
+      steps.push(await stepOf(path, byPath.get(path)!, deps, kept));
+    }
     return steps;
   }
 

@@ -12,7 +12,7 @@ import type {
   ObservedSession,
   Settings,
   Store,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { hashText, SnapshotFiles } from "@/store/mod.ts";
 import { auditOf, createClean } from "./audit_entries.ts";

@@ -17,7 +17,7 @@ import type {
   Skills,
   Store,
   Tool,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 
 /** What can be had at once: settings, credentials, log. Enough for the first answer of a door. */

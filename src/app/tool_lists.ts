@@ -1,5 +1,5 @@
 /** The built-in tools of each surface (core.md B.2), worked out anew only when the settings have changed. */
-import type { ConfigService, Logger, Settings, Tool, ToolSpec } from "@/core/mod.ts";
+import type { ConfigService, Logger, Settings, Tool, ToolSpec } from "@/core/contract.ts";
 import { selectTools } from "@/tools/mod.ts";
 
 export interface ToolList {

@@ -2,7 +2,7 @@
  * What was allowed: for a scope (a session, a run) in memory, for ever in `command_allowlist` of the config
  * (core.md C.4). Two scopes never share a grant; a scope's grants die with it.
  */
-import type { ConfigService, Settings } from "@/core/mod.ts";
+import type { ConfigService, Settings } from "@/core/contract.ts";
 
 /** An entry with any of these could smuggle in a second command. */
 const OPERATORS = /[\n;&|<>`]|\$\(/;

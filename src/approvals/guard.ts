@@ -8,8 +8,8 @@ import type {
   GuardContext,
   Logger,
   PlainCall,
-} from "@/core/mod.ts";
-import type { EditProposal, RedactMode, Verdict } from "@/core/mod.ts";
+} from "@/core/contract.ts";
+import type { EditProposal, RedactMode, Verdict } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { AllowList } from "./allow_list.ts";
 import { buildDangers, type Danger } from "./danger.ts";

@@ -4,7 +4,7 @@
  * plain command; every path, also behind links), one that asks or forbids is read widely (every command of the
  * line and what it starts; any path). Pure: knows neither commands nor files, only what it is told of a call.
  */
-import type { PolicyRule } from "@/core/mod.ts";
+import type { PolicyRule } from "@/core/contract.ts";
 import { isPlainCommand, matchesGlob } from "./allow_list.ts";
 import { matchesPath, type PathBase } from "./path_glob.ts";
 

@@ -2,7 +2,7 @@
  * Tool results of what was not allowed (core.md C.5): a refusal, silence, nobody to ask and a cancelled turn are
  * told apart, and each says what the model should do now.
  */
-import type { AskOutcome, AskPayload } from "@/core/mod.ts";
+import type { AskOutcome, AskPayload } from "@/core/contract.ts";
 
 export type RefusalKind = "denied" | "timeout" | "unattended" | "cancelled";
 

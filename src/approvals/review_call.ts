@@ -1,5 +1,5 @@
 /** A call that is neither a command nor an edit: allowed, unless a rule of `policy.rules` asks or forbids. */
-import type { ApprovalChoice, GuardContext, PlainCall, Verdict } from "@/core/mod.ts";
+import type { ApprovalChoice, GuardContext, PlainCall, Verdict } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { AllowList } from "./allow_list.ts";
 import { askingRule, ruleName } from "./policy.ts";

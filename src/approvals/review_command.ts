@@ -1,5 +1,5 @@
 /** The order of checks for a shell command (core.md C.1), from "never" over "allowed already" to "ask". */
-import type { ConfigService, GuardContext, RedactMode, Verdict } from "@/core/mod.ts";
+import type { ConfigService, GuardContext, RedactMode, Verdict } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { type AllowList, isListedCommand, matchesGlob } from "./allow_list.ts";
 import { type Danger, findDangers, pipesSudoPassword } from "./danger.ts";

@@ -2,7 +2,7 @@
  * Whether an edit is made, asked about or refused (acp.md C7, core.md C.8, decisions 18 and 28). Every path of the
  * edit is judged by itself, as given and as it really is on disk; the strictest judgement counts.
  */
-import type { EditProposal, GuardContext, Verdict } from "@/core/mod.ts";
+import type { EditProposal, GuardContext, Verdict } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { askingRule, ruleName } from "./policy.ts";
 import { isInside, resolveTarget, type Target } from "./real_paths.ts";

@@ -2,7 +2,7 @@
  * From a call to what `policy.ts` decides on: the texts a command comes to, the paths a call touches as they really
  * are, the folders of the session. Looks at the disk only where a rule speaks of paths.
  */
-import type { GuardContext, PlainCall, PolicyRule } from "@/core/mod.ts";
+import type { GuardContext, PlainCall, PolicyRule } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { Analysis } from "./look_through.ts";
 import { foldHome, type Homes } from "./normal_forms.ts";

@@ -1,6 +1,6 @@
 /** `hermes audit`: what was asked, answered, run and changed, in all sessions. Reads only. */
 import type { Hermes } from "@/app/mod.ts";
-import { type AuditRow, HermesError } from "@/core/mod.ts";
+import { type AuditRow, HermesError } from "@/core/contract.ts";
 import { encodeFrame } from "@/lib/jsonl.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs, UsageError } from "./args.ts";

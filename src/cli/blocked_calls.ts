@@ -2,7 +2,7 @@
  * Why a tool call did not run, from its end: by the core's word, and where a safety rule blocked it, by the
  * `outcome` of its result (core.md C.5), which tells a rule from a question that nobody could answer. Pure.
  */
-import type { CoreEvent } from "@/core/mod.ts";
+import type { CoreEvent } from "@/core/contract.ts";
 import type { BlockReason } from "./exit_codes.ts";
 
 export type ToolEnd = Extract<CoreEvent, { type: "tool.end" }>;

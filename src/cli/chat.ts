@@ -4,7 +4,7 @@
  * leaves. The exit code is 0, or in a pipe that of the first turn that did not end well.
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { Session, TurnResult } from "@/core/mod.ts";
+import type { Session, TurnResult } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs } from "./args.ts";
 import { blockReasonOf } from "./blocked_calls.ts";

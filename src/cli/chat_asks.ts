@@ -3,7 +3,7 @@
  * was offered counts and only an explicit one: an empty line asks again, the end of input ends the turn. On a
  * terminal nothing that was typed before a question appeared can answer it.
  */
-import type { ApprovalChoice, Ask, AskAnswer, CoreEvent } from "@/core/mod.ts";
+import type { ApprovalChoice, Ask, AskAnswer, CoreEvent } from "@/core/contract.ts";
 import type { Chat } from "./chat.ts";
 import type { Answer } from "./line_input.ts";
 import { redactEdit } from "./redact_edits.ts";

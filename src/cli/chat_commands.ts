@@ -2,7 +2,7 @@
  * Slash commands at the prompt of `hermes chat`: those of the registry, and the few that only a terminal has.
  * A command that fails changes nothing and says why.
  */
-import type { CommandInfo } from "@/core/mod.ts";
+import type { CommandInfo } from "@/core/contract.ts";
 import type { Chat } from "./chat.ts";
 import { describeError } from "./errors.ts";
 import { definitions } from "./help.ts";

@@ -2,7 +2,7 @@
  * The screen of `hermes chat`: a reader of the event stream that prints text as it comes and a tool call in one or
  * two lines. In a pipe only what the agent says goes to stdout. Knows nothing of input.
  */
-import type { CoreEvent, TurnResult } from "@/core/mod.ts";
+import type { CoreEvent, TurnResult } from "@/core/contract.ts";
 import type { Terminal } from "./terminal.ts";
 import { withoutControls } from "./text_layout.ts";
 import { editLines, toolEndLine, toolStartLine } from "./tool_lines.ts";

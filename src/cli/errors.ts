@@ -2,7 +2,7 @@
  * What went wrong, told to a person on stderr: one line with what failed, then what to do about it.
  * One table from error codes to advice; the exit code comes from `exit_codes.ts`.
  */
-import { HermesError, type HermesErrorCode } from "@/core/mod.ts";
+import { HermesError, type HermesErrorCode } from "@/core/contract.ts";
 import { createRedactor } from "@/lib/redact.ts";
 import { UsageError } from "./args.ts";
 import { EXIT, exitCodeOfError } from "./exit_codes.ts";

@@ -10,7 +10,7 @@ import {
   type ToolCallView,
   type TurnResult,
   type Usage,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 
 type Json = Record<string, unknown>;
 

@@ -2,7 +2,7 @@
  * The exit codes of `hermes`, stable for scripts: how a turn, an error or a usage mistake ends the process.
  * Only a turn that completed and in which nothing was blocked is 0.
  */
-import type { HermesErrorCode, TurnResult } from "@/core/mod.ts";
+import type { HermesErrorCode, TurnResult } from "@/core/contract.ts";
 
 export const EXIT = {
   done: 0,

@@ -3,7 +3,7 @@
  * command line, closing it again, and finding a stored session by id, title or unique prefix (core.md D.6).
  */
 import type { Hermes, HermesOptions } from "@/app/mod.ts";
-import { HermesError, type SessionRow, type SessionStore } from "@/core/mod.ts";
+import { HermesError, type SessionRow, type SessionStore } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { Terminal } from "./terminal.ts";
 import type { ParsedArgs } from "./args.ts";

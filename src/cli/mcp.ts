@@ -1,6 +1,6 @@
 /** `hermes mcp [list|test <name>]`: the MCP servers of the configuration, and whether one of them works. */
 import type { Hermes } from "@/app/mod.ts";
-import type { McpServerStatus } from "@/core/mod.ts";
+import type { McpServerStatus } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs, UsageError } from "./args.ts";
 import { hermesOptions, withHermes } from "./hermes_session.ts";

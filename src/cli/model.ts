@@ -3,7 +3,7 @@
  * `refresh` fetches what is known about models anew.
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { ResolvedModel } from "@/core/mod.ts";
+import type { ResolvedModel } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs, UsageError } from "./args.ts";
 import { hermesOptions, withHermes } from "./hermes_session.ts";

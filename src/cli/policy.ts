@@ -1,7 +1,7 @@
 /** `hermes policy list|explain`: the rules of the configuration, and which of them decides on a call. Runs nothing. */
 import type { Hermes } from "@/app/mod.ts";
 import { ruleName, ruleText } from "@/approvals/mod.ts";
-import type { EditProposal, GuardContext, PolicyRule, Verdict } from "@/core/mod.ts";
+import type { EditProposal, GuardContext, PolicyRule, Verdict } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs, UsageError } from "./args.ts";
 import { resolveCwd, tellWarnings, withHermes } from "./hermes_session.ts";

@@ -1,5 +1,5 @@
 /** File contents inside events, with secrets out before they are shown (field case FC-26). Pure. */
-import type { CoreEvent, FileEdit } from "@/core/mod.ts";
+import type { CoreEvent, FileEdit } from "@/core/contract.ts";
 
 export type Redact = (text: string) => string;
 

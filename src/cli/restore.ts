@@ -1,6 +1,6 @@
 /** `hermes sessions restore`: files as they were before a turn of a conversation changed them. */
 import type { FileRestore, Hermes } from "@/app/mod.ts";
-import { HermesError, isUserTurn, type Message, type SessionRow } from "@/core/mod.ts";
+import { HermesError, isUserTurn, type Message, type SessionRow } from "@/core/contract.ts";
 import { type ParsedArgs, UsageError } from "./args.ts";
 import type { Terminal } from "./terminal.ts";
 import { withoutControls } from "./text_layout.ts";

@@ -4,7 +4,7 @@
  * is not done and ends the program with its own code.
  */
 import type { Hermes } from "@/app/mod.ts";
-import { NOBODY_TO_ASK, type Session, type TurnHandle, type TurnResult } from "@/core/mod.ts";
+import { NOBODY_TO_ASK, type Session, type TurnHandle, type TurnResult } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs, UsageError } from "./args.ts";
 import { describeError } from "./errors.ts";

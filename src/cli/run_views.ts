@@ -5,7 +5,7 @@
  * On a terminal text streams as it comes; in a pipe a block is printed when it has turned out to be the answer,
  * because text before a tool call is not part of it.
  */
-import type { CoreEvent, Session, TurnResult } from "@/core/mod.ts";
+import type { CoreEvent, Session, TurnResult } from "@/core/contract.ts";
 import { encodeFrame } from "@/lib/jsonl.ts";
 import { blockReasonOf } from "./blocked_calls.ts";
 import type { Told } from "./errors.ts";

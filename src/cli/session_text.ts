@@ -1,5 +1,5 @@
 /** A stored conversation as text for people and as JSON with stable snake_case fields. Pure. */
-import { isUserTurn, type Message, type SessionRow, type SessionSummary, textOf } from "@/core/mod.ts";
+import { isUserTurn, type Message, type SessionRow, type SessionSummary, textOf } from "@/core/contract.ts";
 import { usageJson } from "./event_json.ts";
 import type { Paint } from "./paint.ts";
 import { withoutControls, wrap } from "./text_layout.ts";

@@ -1,6 +1,6 @@
 /** `hermes sessions list|show|search|export|delete|restore`: the stored conversations of all doors. Calls no model. */
 import type { Hermes } from "@/app/mod.ts";
-import type { Message, SessionRow } from "@/core/mod.ts";
+import type { Message, SessionRow } from "@/core/contract.ts";
 import { encodeFrame } from "@/lib/jsonl.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs, UsageError } from "./args.ts";

@@ -2,7 +2,7 @@
  * How tool calls, their results, diffs and questions look in one or two lines of a terminal; shared by `chat` and
  * by the progress of `run`. Pure: facts in, text out; text that comes from tools loses its control characters.
  */
-import type { FileEdit } from "@/core/mod.ts";
+import type { FileEdit } from "@/core/contract.ts";
 import { blockReasonOf, type ToolEnd } from "./blocked_calls.ts";
 import { type DiffLine, diffLines } from "./line_diff.ts";
 import type { Paint } from "./paint.ts";

@@ -8,8 +8,8 @@ import type {
   Session,
   Surface,
   Tool,
-} from "@/core/mod.ts";
-import { HermesError } from "@/core/mod.ts";
+} from "@/core/contract.ts";
+import { HermesError } from "@/core/contract.ts";
 
 export interface CommandDeps {
   readonly version: string;

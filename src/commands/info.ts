@@ -6,7 +6,7 @@ import {
   type Session,
   type Surface,
   type Tool,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 import { type Command, grouped, hostOf, text } from "./command.ts";
 
 const EVERYWHERE: readonly Surface[] = ["acp", "gateway", "cli"];

@@ -7,7 +7,7 @@ import {
   HermesError,
   type Session,
   type Surface,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 import type { Command, CommandDeps } from "./command.ts";
 import { context, help, skills, status, tools, toolsets, usage, version } from "./info.ts";
 import { model, reasoning, yolo } from "./model.ts";

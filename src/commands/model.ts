@@ -1,5 +1,5 @@
 /** Commands that choose how the session thinks and what it may do without asking. */
-import { HermesError } from "@/core/mod.ts";
+import { HermesError } from "@/core/contract.ts";
 import { type Command, text } from "./command.ts";
 
 export const model: Command = {

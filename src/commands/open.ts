@@ -1,5 +1,5 @@
 /** Commands that open another conversation beside this one; which one is shown is the host's choice. */
-import type { CommandResult, OpenedSession, Surface } from "@/core/mod.ts";
+import type { CommandResult, OpenedSession, Surface } from "@/core/contract.ts";
 import { type Command, hostOf, text } from "./command.ts";
 
 const GATEWAY: readonly Surface[] = ["gateway"];

@@ -1,5 +1,5 @@
 /** Commands that change the session itself: its history, its name, its size, what waits in it. */
-import { HermesError } from "@/core/mod.ts";
+import { HermesError } from "@/core/contract.ts";
 import { type Command, grouped, hostOf, text } from "./command.ts";
 
 export const reset: Command = {

@@ -1,6 +1,6 @@
 /** Commands that show or change settings; a session's own where there is one, else the configuration. */
-import type { Surface } from "@/core/mod.ts";
-import { HermesError } from "@/core/mod.ts";
+import type { Surface } from "@/core/contract.ts";
+import { HermesError } from "@/core/contract.ts";
 import { type Command, hostOf, text } from "./command.ts";
 
 const GATEWAY: readonly Surface[] = ["gateway"];

@@ -1,5 +1,5 @@
 /** Commands about what was said in this session: undo, again, beside it, and to a file. */
-import type { Message, Surface } from "@/core/mod.ts";
+import type { Message, Surface } from "@/core/contract.ts";
 import { HermesError, textOf, undoTurns } from "@/core/mod.ts";
 import { type Command, hostOf, text } from "./command.ts";
 

@@ -2,7 +2,7 @@
  * `config.jsonc` on disk: read when it has changed, kept as the last good state when it is broken, written whole.
  * Owns the cached state of the file. Knows nothing of settings.
  */
-import { HermesError } from "@/core/mod.ts";
+import { HermesError } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { editJsonc, type Path } from "./edit.ts";
 import { replaceFile, withFileLock } from "./file_lock.ts";

@@ -3,7 +3,7 @@
  * keys. The parser package is loaded at the first edit and never at start-up.
  */
 import type { Node } from "@std/jsonc";
-import { HermesError } from "@/core/mod.ts";
+import { HermesError } from "@/core/contract.ts";
 
 export type Path = readonly (string | number)[];
 

@@ -2,7 +2,7 @@
  * The `.env` file as text in and text out (core.md E.3): `export`, BOM and quotes are read, comments and order are
  * kept on write, names that change how programs load are refused. Reads and writes no file itself.
  */
-import { HermesError } from "@/core/mod.ts";
+import { HermesError } from "@/core/contract.ts";
 import { isSecretEnv } from "./secrets.ts";
 
 const LINE = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/;

@@ -1,5 +1,5 @@
 /** The environment the program sees: the process's own, then `.env` of the home (core.md D2, E.3). */
-import { HermesError } from "@/core/mod.ts";
+import { HermesError } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { checkEnvName, cleanEnvValue, parseEnv, setEnvLine } from "./env_file.ts";
 import { replaceFile, withFileLock } from "./file_lock.ts";

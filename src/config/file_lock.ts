@@ -1,5 +1,5 @@
 /** The lock of `lib/file_lock.ts` in the words of the configuration: who cannot get it is told so as a domain error. */
-import { HermesError } from "@/core/mod.ts";
+import { HermesError } from "@/core/contract.ts";
 import { FileLockError, withFileLock as locked } from "@/lib/file_lock.ts";
 import type { Platform } from "@/platform/mod.ts";
 

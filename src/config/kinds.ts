@@ -2,7 +2,7 @@
  * The value kinds of settings: what a value must look like, how text becomes one, how JSON Schema says it.
  * A kind is data; every rule about types lives here and nowhere else. Knows nothing of files or of key names.
  */
-import type { JsonSchema } from "@/core/mod.ts";
+import type { JsonSchema } from "@/core/contract.ts";
 
 /** Brings a value of the right kind into its one normal form; what it drops it warns of. */
 export type Clean = (value: unknown, key: string, warn: (text: string) => void) => unknown;

@@ -1,5 +1,5 @@
 /** The one-time import of an existing install's `config.yaml` (core.md D7). The YAML file is never written. */
-import { HermesError } from "@/core/mod.ts";
+import { HermesError } from "@/core/contract.ts";
 import { loadYaml } from "@/lib/yaml.ts";
 import { isTree, type Tree } from "./tree.ts";
 

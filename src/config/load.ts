@@ -2,7 +2,7 @@
  * From the parsed file and the environment to `Settings` (core.md E.1, D2): aliases, `${VAR}`, environment over
  * file over default. A value of the wrong type never stops the program: its default is used and a warning says so.
  */
-import type { Settings } from "@/core/mod.ts";
+import type { Settings } from "@/core/contract.ts";
 import { expandTree, hasTemplate } from "./expand.ts";
 import { ALIASES, isRow, type Row, TABLE, type Table } from "./keys.ts";
 import { checkValue, describeKind, type Kind, parseText } from "./kinds.ts";

@@ -2,7 +2,7 @@
  * `policy.rules` in its one normal form. A rule that cannot be understood whole is left out with a warning that names
  * it: half a rule would allow or forbid more than was written. What the rules mean is the business of the guard.
  */
-import type { PolicyRule } from "@/core/mod.ts";
+import type { PolicyRule } from "@/core/contract.ts";
 import { isTree, type Tree } from "./tree.ts";
 
 const TEXTS = ["tool", "path", "command", "mcp_server", "surface", "reason"] as const;

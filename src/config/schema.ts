@@ -1,5 +1,5 @@
 /** The JSON Schema of `config.jsonc`, made from the table of settings, for editors and `hermes config schema`. */
-import type { JsonSchema } from "@/core/mod.ts";
+import type { JsonSchema } from "@/core/contract.ts";
 import { ALIASES, type KeySpec, listKeys } from "./keys.ts";
 import { describeKind, kindSchema } from "./kinds.ts";
 

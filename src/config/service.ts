@@ -3,8 +3,8 @@
  * Start-up costs two small reads; parser packages are loaded by the first write. Reading never fails: what is wrong
  * is a warning. Writing either changes exactly what was asked or throws and changes nothing.
  */
-import type { ConfigService, Settings } from "@/core/mod.ts";
-import { HermesError } from "@/core/mod.ts";
+import type { ConfigService, Settings } from "@/core/contract.ts";
+import { HermesError } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { ConfigFile, type Edit } from "./config_file.ts";
 import { EnvStore } from "./env_store.ts";

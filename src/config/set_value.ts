@@ -1,5 +1,5 @@
 /** What `config set <key> <text>` means (core.md E.3): which path, which value, or why not. Pure. */
-import { HermesError } from "@/core/mod.ts";
+import { HermesError } from "@/core/contract.ts";
 import { canonicalKey, type KeySpec, listKeys } from "./keys.ts";
 import { describeKind, guessValue, parseText } from "./kinds.ts";
 import { applyAliases } from "./load.ts";

@@ -1,130 +1,10 @@
-/** Door of the core: the agent with the I/O taken out. */
-export { assertNever } from "@/lib/assert_never.ts";
-export type { AnswerResult, ApprovalChoice, Ask, AskAnswer, AskOutcome, AskPayload } from "./asks.ts";
+/** Door of the core: the agent with the I/O taken out. `contract.ts` is its light half. */
+export * from "./contract.ts";
 export { AskBroker } from "./asks.ts";
-export type {
-  CommandHost,
-  CommandInfo,
-  CommandResult,
-  Commands,
-  OpenedSession,
-  StoredSession,
-  Surface,
-} from "./command_api.ts";
-export type { HermesErrorCode, ModelFailure, ModelFailureKind } from "./errors.ts";
-export { HermesError } from "./errors.ts";
-export type {
-  CoreEvent,
-  CoreEventBody,
-  SessionChange,
-  TodoItem,
-  ToolCallView,
-  TurnOutcome,
-  TurnResult,
-} from "./events.ts";
-export type {
-  ExternalTools,
-  McpServerEntry,
-  McpServerStatus,
-  SessionTools,
-  ToolHost,
-} from "./external_tools.ts";
 export { compressionThreshold } from "./compression_policy.ts";
-export type { EventReader } from "./hub.ts";
-export type { ProvenanceQuery, SessionProvenance } from "./lineage.ts";
 export { buildProvenance } from "./lineage.ts";
-export type {
-  AssistantMessage,
-  Content,
-  ContentPart,
-  FileEdit,
-  Message,
-  ToolCall,
-  ToolMessage,
-  ToolMeta,
-  Usage,
-  UserMessage,
-} from "./messages.ts";
-export { addUsage, isUserTurn, NO_USAGE, promptTokens, textOf } from "./messages.ts";
-export type {
-  AuditEntry,
-  AuditQuery,
-  AuditRow,
-  AuditStore,
-  CatalogRefresh,
-  ConfigService,
-  EditPolicy,
-  EditProposal,
-  FileAccess,
-  FileChange,
-  FinishReason,
-  Guard,
-  GuardContext,
-  JsonSchema,
-  LocalServer,
-  Logger,
-  ModelChoice,
-  ModelChunk,
-  ModelClient,
-  ModelCost,
-  ModelOptionsQuery,
-  ModelRequest,
-  Models,
-  NewSessionRow,
-  PlainCall,
-  RawToolCall,
-  RedactMode,
-  ResolvedModel,
-  ResponseRow,
-  ResponseStore,
-  RunEventRow,
-  RunKey,
-  RunQuery,
-  RunRow,
-  RunStore,
-  SearchHit,
-  SessionConfig,
-  SessionPatch,
-  SessionQuery,
-  SessionRow,
-  SessionScope,
-  SessionStore,
-  SessionSummary,
-  SkillQuery,
-  Skills,
-  SkillSummary,
-  SnapshotStore,
-  Store,
-  SwitchResult,
-  Tool,
-  ToolContext,
-  ToolDescription,
-  ToolKind,
-  ToolOutcome,
-  ToolSpec,
-  UsageCost,
-  UsageTotals,
-  Verdict,
-} from "./ports.ts";
-export type {
-  AskPolicy,
-  CompactionReport,
-  CreateOptions,
-  Inflight,
-  OpenOptions,
-  Session,
-  Sessions,
-  SessionUsage,
-  SubmitOptions,
-  TurnHandle,
-  UserInput,
-} from "./session_api.ts";
-export type { CoreServices, ObservedSession } from "./services.ts";
 export { LiveSessions } from "./sessions.ts";
-export type { Undone } from "./undo.ts";
 export { undoTurns } from "./undo.ts";
-export { NOBODY_TO_ASK } from "./session_api.ts";
-export type { MemoryTarget } from "./prompt_memory.ts";
 export {
   ENTRY_SEPARATOR,
   isMemoryEnabled,
@@ -136,4 +16,3 @@ export {
 export { forgetHints } from "./prompt_hints.ts";
 export { isCodingFocus } from "./prompt_coding.ts";
 export { isPersonality, personalityNames } from "./prompt_personality.ts";
-export type { BudgetLimits, ModelFacts, PolicyRule, ProviderEntry, Settings } from "./settings.ts";

@@ -52,10 +52,10 @@ export async function compactSession(
   );
   const plan = planCompression(messages, threshold, settings.compression);
   if (!plan || (options.cause === "automatic" && hasNothingToGain(messages, threshold, session))) return null;
-  if (!await transcript.flush()) {
+  if (!await abortable(transcript.flush(), options.signal)) {
     throw new HermesError("store_failed", transcript.warning ?? "The conversation cannot be saved now");
   }
-  return await holdingLock(session, session.headId, byHand, async (renew) => {
+  return await holdingLock(session, options, async (renew) => {
     if (!byHand) tellStart(session, options);
     const summary = await summaryOf(session, plan, client, options, renew);
     const report = await replaceContent(
@@ -97,19 +97,25 @@ function tellLoss(session: LiveSession, turnId: string): void {
 /** `null` when another program holds the lock, or `session_busy` where the user waits for it. */
 async function holdingLock(
   session: LiveSession,
-  id: string,
-  byHand: boolean,
+  { cause, signal }: CompactionOptions,
   work: (renew: () => void) => Promise<CompactionReport>,
 ): Promise<CompactionReport | null> {
   const { platform, log } = session.services;
   const store = session.services.store();
+  const ignore = (error: unknown) => log.warn(`The compression lock: ${String(error)}`);
+  const id = session.headId;
   const holder = `${platform.pid}:${session.id}:${platform.ids.hex(8)}`;
-  if (!await store.lockCompression(id, holder, LOCK_SECONDS)) {
-    if (!byHand) return null;
+  const locking = store.lockCompression(id, holder, LOCK_SECONDS);
+  const isMine = await abortable(locking, signal).catch((error) => {
+    // The wait is over, the lock may still come.
+    locking.then(() => store.unlockCompression(id, holder)).catch(ignore);
+    throw error;
+  });
+  if (!isMine) {
+    if (cause !== "manual") return null;
     throw new HermesError("session_busy", "Another program is compressing this session", { sessionId: id });
   }
   let renewedAt = platform.clock.monotonic();
-  const ignore = (error: unknown) => log.warn(`The compression lock: ${String(error)}`);
   const renew = () => {
     const now = platform.clock.monotonic();
     if (now - renewedAt < RENEW_MS) return;

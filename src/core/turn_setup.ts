@@ -74,7 +74,11 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
         client,
         turnId: turn.id,
       }).catch((error) => {
-        services.log.warn(`Compression failed: ${error instanceof Error ? error.message : String(error)}`);
+        if (isAbort(error)) return null;
+        const why = error instanceof Error ? error.message : String(error);
+        services.log.warn(`Compression failed: ${why}`);
+        const text = services.guard.redact(`The conversation could not be compressed: ${why}`, "terminal");
+        session.publish(turn.id, { type: "status", kind: "warn", text });
         return null;
       });
       return report !== null;

@@ -4,7 +4,7 @@
  * the session. Where the connection comes from is its owner's business.
  */
 import { abortable } from "@/lib/abort.ts";
-import type { ToolContext, ToolOutcome } from "@/core/mod.ts";
+import type { ToolContext, ToolOutcome } from "@/core/contract.ts";
 import type { Clock } from "@/platform/mod.ts";
 import { Breaker } from "./breaker.ts";
 import type { Connection, RequestLimits } from "./connection.ts";

@@ -2,7 +2,7 @@
  * One entry of `mcp_servers` (or of a session's client) as the rest of the room reads it (core.md G.1): typed,
  * defaults filled in, `${env:NAME}` expanded. A bad entry is an error text about this server and nobody else's trouble.
  */
-import type { McpServerEntry } from "@/core/mod.ts";
+import type { McpServerEntry } from "@/core/contract.ts";
 import { suspicion } from "./entry_check.ts";
 
 export interface ServerConfig {

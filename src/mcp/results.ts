@@ -2,7 +2,7 @@
  * What a server answers, as the model reads it (core.md G.2): texts inline, pictures and other bytes in files that
  * are named, resources by their link. Results are a stranger's words and come wrapped (A.13).
  */
-import type { ToolContext, ToolOutcome } from "@/core/mod.ts";
+import type { ToolContext, ToolOutcome } from "@/core/contract.ts";
 import { wrapUntrusted } from "@/lib/untrusted.ts";
 
 type Tree = Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@
  * Loaded at the first server, so a program without any pays nothing for it.
  */
 import { within } from "@/lib/abort.ts";
-import type { McpServerEntry, McpServerStatus, ToolHost } from "@/core/mod.ts";
+import type { McpServerEntry, McpServerStatus, ToolHost } from "@/core/contract.ts";
 import type { Connect } from "./connection.ts";
 import { type Entry, readConfigured, readGiven } from "./entries.ts";
 import { allowedEnvironment } from "./environment.ts";

@@ -2,7 +2,7 @@
  * Input schemas of strangers in a form that every provider takes (core.md G.2): an object schema with properties.
  * What a schema says beyond that is kept as it is. Pure.
  */
-import type { JsonSchema } from "@/core/mod.ts";
+import type { JsonSchema } from "@/core/contract.ts";
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,5 +1,5 @@
 /** Which configured servers a surface uses (core.md B.2, acp.md C5). Pure. */
-import type { ConfigService, Settings } from "@/core/mod.ts";
+import type { ConfigService, Settings } from "@/core/contract.ts";
 import { toolsetName } from "./names.ts";
 
 type Servers = Readonly<Record<string, unknown>>;

@@ -7,7 +7,7 @@
  */
 import { abortable, within } from "@/lib/abort.ts";
 import { scanForInjection } from "@/lib/injection_scan.ts";
-import type { Logger, McpServerStatus, Tool } from "@/core/mod.ts";
+import type { Logger, McpServerStatus, Tool } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { Calls, failedOutcome } from "./calls.ts";
 import type { Connect, Connection } from "./connection.ts";

@@ -12,7 +12,7 @@ import type {
   Tool,
   ToolHost,
   ToolSpec,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { Connect } from "./connection.ts";
 import type { Room } from "./room.ts";

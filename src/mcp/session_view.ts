@@ -3,7 +3,7 @@
  * name. It decides what a turn waits for and tells its host about each server in trouble once.
  */
 import { within } from "@/lib/abort.ts";
-import type { McpServerStatus, Tool, ToolHost, ToolSpec } from "@/core/mod.ts";
+import type { McpServerStatus, Tool, ToolHost, ToolSpec } from "@/core/contract.ts";
 import type { Entry } from "./entries.ts";
 import { McpServer } from "./server.ts";
 

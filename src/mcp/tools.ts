@@ -2,7 +2,7 @@
  * A server's tools as the core's tools (core.md G.2): named, filtered, described, with the utility tools for
  * resources and prompts where the server has them. Calls go to the `Caller`, who owns connection and limits.
  */
-import type { JsonSchema, Tool, ToolContext, ToolOutcome } from "@/core/mod.ts";
+import type { JsonSchema, Tool, ToolContext, ToolOutcome } from "@/core/contract.ts";
 import type { Connection } from "./connection.ts";
 import type { ServerConfig } from "./entries.ts";
 import { toolName, toolsetName } from "./names.ts";

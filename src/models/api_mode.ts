@@ -1,5 +1,5 @@
 /** Which wire a target is spoken to in (core.md F.1): said by somebody, the provider's own, or told by the address. */
-import type { ModelChoice } from "@/core/mod.ts";
+import type { ModelChoice } from "@/core/contract.ts";
 import { isConfigured } from "./credentials.ts";
 import { type ApiMode, apiModeByName, apiModeByUrl, hostOf, isHostOf, speaksResponses } from "./endpoints.ts";
 import type { ProviderRow } from "./provider_table.ts";

@@ -2,7 +2,7 @@
  * Fetches a newer catalogue (core.md F.6) from the address of the config, or from models.dev: the models of the
  * providers we know that call tools. What cannot be fetched or read leaves the old one as it is.
  */
-import type { Settings } from "@/core/mod.ts";
+import type { Settings } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { type CatalogModel, type Price, writeLine } from "./catalog_format.ts";
 import { writeRefreshed } from "./catalog_store.ts";

@@ -1,5 +1,5 @@
 /** What a call has cost (core.md F.9): a sum of known prices, or honestly unknown. Never a guess. */
-import { promptTokens, type ResolvedModel, type Usage } from "@/core/mod.ts";
+import { promptTokens, type ResolvedModel, type Usage } from "@/core/contract.ts";
 import type { CatalogModel, Price } from "./catalog_format.ts";
 import { hostOf, isHostOf } from "./endpoints.ts";
 import { findProvider } from "./provider_table.ts";

@@ -1,5 +1,5 @@
 /** The key a target is called with (core.md F.2, row 62): each key stays with the host it was given for. */
-import { HermesError } from "@/core/mod.ts";
+import { HermesError } from "@/core/contract.ts";
 import { hostOf, isHostOf, isLocalEndpoint, isSameEndpoint } from "./endpoints.ts";
 import { type FoundKey, isUsableKey, keyForHost, keyForRow, NO_KEY } from "./keys.ts";
 import { CUSTOM_ALIASES, findProvider, type ProviderRow } from "./provider_table.ts";

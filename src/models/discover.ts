@@ -1,5 +1,5 @@
 /** Model servers on this machine (core.md F.8): each usual address is asked once, all at the same time, 2 s at most. */
-import type { LocalServer } from "@/core/mod.ts";
+import type { LocalServer } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { normaliseBaseUrl } from "./endpoints.ts";
 import { fetchJson } from "./http_json.ts";

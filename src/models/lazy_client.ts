@@ -1,5 +1,5 @@
 /** A client whose code is loaded with its first call: choosing a model must not cost what calling it costs. */
-import type { ModelChunk, ModelClient, ModelRequest, ResolvedModel } from "@/core/mod.ts";
+import type { ModelChunk, ModelClient, ModelRequest, ResolvedModel } from "@/core/contract.ts";
 
 export class LazyClient implements ModelClient {
   readonly info: ResolvedModel;

@@ -3,7 +3,7 @@
  * F.5). Read at the first question, written whole and atomically; a broken or missing file is an empty one, and a
  * file that cannot be written costs nothing but the next question.
  */
-import type { Logger } from "@/core/mod.ts";
+import type { Logger } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { ListedModel } from "./model_lists.ts";
 

@@ -3,7 +3,7 @@
  * the endpoint in force, for 2 s; a refresh asks all at the same time, 10 s each. What does not answer is marked and
  * keeps the models it is known to have.
  */
-import type { ModelOptionsQuery, ProviderEntry, ResolvedModel, Settings } from "@/core/mod.ts";
+import type { ModelOptionsQuery, ProviderEntry, ResolvedModel, Settings } from "@/core/contract.ts";
 import { type Catalog, offeredModels } from "./catalog.ts";
 import { dollars } from "./cost.ts";
 import { apiModeByName, hostOf, isHostOf, isSameEndpoint } from "./endpoints.ts";

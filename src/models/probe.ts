@@ -1,5 +1,5 @@
 /** One tiny real call, to say whether a model can be used. */
-import type { ModelClient } from "@/core/mod.ts";
+import type { ModelClient } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 
 const TIMEOUT_MS = 30_000;

@@ -1,5 +1,5 @@
 /** `hermes model refresh`: the catalogue and the lists of all configured providers, all at the same time, 10 s each. */
-import type { CatalogRefresh, Settings } from "@/core/mod.ts";
+import type { CatalogRefresh, Settings } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { fetchCatalog } from "./catalog_refresh.ts";
 import type { ListOutcome, ModelLists } from "./model_lists.ts";

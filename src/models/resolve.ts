@@ -4,7 +4,7 @@
  *
  *   choice ──► wanted.ts: name, provider ──► targets.ts: address ──► credentials.ts: key ──► api_mode.ts: wire ──► Runtime
  */
-import { HermesError, type ModelChoice } from "@/core/mod.ts";
+import { HermesError, type ModelChoice } from "@/core/contract.ts";
 import { apiModeOf } from "./api_mode.ts";
 import type { CatalogModel } from "./catalog_format.ts";
 import { contextWindow, isPlausibleWindow } from "./context_window.ts";

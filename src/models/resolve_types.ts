@@ -1,5 +1,5 @@
 /** What the steps of resolving hand to each other; see resolve.ts for the steps. */
-import type { ProviderEntry, Settings } from "@/core/mod.ts";
+import type { ProviderEntry, Settings } from "@/core/contract.ts";
 import type { Catalog } from "./catalog.ts";
 import type { ProviderRow } from "./provider_table.ts";
 import type { UserProvider } from "./user_providers.ts";

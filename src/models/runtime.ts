@@ -1,5 +1,5 @@
 /** A model with everything a call needs, the key included. Lives in memory only; `ResolvedModel` is its public half. */
-import type { ProviderEntry, ResolvedModel } from "@/core/mod.ts";
+import type { ProviderEntry, ResolvedModel } from "@/core/contract.ts";
 
 /** How long the provider keeps a marked prompt prefix; `off` = no marks. */
 export type CacheTtl = "5m" | "1h" | "off";

@@ -16,7 +16,7 @@ import {
   type ResolvedModel,
   type SwitchResult,
   type Usage,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { ScriptPositions } from "./builtin/script_client.ts";
 import { Catalog, offeredModels } from "./catalog.ts";

@@ -8,7 +8,7 @@ import {
   type ResolvedModel,
   type Settings,
   type SwitchResult,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 import { type Catalog, offeredModels } from "./catalog.ts";
 import { isOwnHost, priceWarning } from "./cost.ts";
 import { isFamily, newestOfFamily } from "./families.ts";

@@ -1,5 +1,5 @@
 /** The words after `/model` (core.md F.4): a name and flags. Long dashes that editors make count as `--`. */
-import { HermesError } from "@/core/mod.ts";
+import { HermesError } from "@/core/contract.ts";
 
 export interface SwitchArgs {
   /** Empty when only a provider is named. */

@@ -1,5 +1,5 @@
 /** Where a call goes: a provider by name, or the one that is found when nobody names any (core.md F.1, F.2). */
-import { HermesError, type Settings } from "@/core/mod.ts";
+import { HermesError, type Settings } from "@/core/contract.ts";
 import { findKey } from "./credentials.ts";
 import { hostOf, normaliseBaseUrl } from "./endpoints.ts";
 import { isUsableKey } from "./keys.ts";

@@ -1,5 +1,5 @@
 /** Providers of the user's own (core.md F.1 `custom:<name>`): one list from `providers` and `custom_providers`. */
-import type { ModelFacts, ProviderEntry, Settings } from "@/core/mod.ts";
+import type { ModelFacts, ProviderEntry, Settings } from "@/core/contract.ts";
 import { normaliseBaseUrl } from "./endpoints.ts";
 import { slugOf } from "./names.ts";
 import { findProvider } from "./provider_table.ts";

@@ -4,7 +4,7 @@
  *   name:      session ─► command line ─► HERMES_MODEL ─► HERMES_INFERENCE_MODEL ─► model.default
  *   provider:  session ─► name prefix ─► command line ─► model.provider ─► HERMES_INFERENCE_PROVIDER ─► auto
  */
-import type { ModelChoice, Settings } from "@/core/mod.ts";
+import type { ModelChoice, Settings } from "@/core/contract.ts";
 import { keyForRow } from "./keys.ts";
 import { normaliseBaseUrl } from "./endpoints.ts";
 import { splitModelName } from "./names.ts";

@@ -1,5 +1,5 @@
 /** One client per wire, its code loaded with its first call; a new wire is one line. */
-import type { ModelClient } from "@/core/mod.ts";
+import type { ModelClient } from "@/core/contract.ts";
 import { LazyClient } from "./lazy_client.ts";
 import type { Wire } from "./providers/wire.ts";
 import type { WireClientOptions } from "./providers/wire_client.ts";

@@ -2,7 +2,7 @@
  * The audit trail: who asked, what was asked of a person, who answered what, what ran, what changed. Rows are only
  * ever added; the table itself refuses anything else, and the rows outlive the session they speak of.
  */
-import type { AuditEntry, AuditQuery, AuditRow, AuditStore } from "@/core/mod.ts";
+import type { AuditEntry, AuditQuery, AuditRow, AuditStore } from "@/core/contract.ts";
 import { type Db, type SqlRow, type SqlValue, withoutNul } from "./db.ts";
 import { toStoreError } from "./errors.ts";
 import type { Writer } from "./writer.ts";

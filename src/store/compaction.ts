@@ -2,7 +2,7 @@
  * Compression inside one session (core.md A.16): the in-place rewrite, and the lock that keeps two programs from
  * compressing one session at once. A rotation into a child session is `fork.ts`. Runs inside the caller's transaction.
  */
-import type { Message } from "@/core/mod.ts";
+import type { Message } from "@/core/contract.ts";
 import type { Db } from "./db.ts";
 import { countCalls, countMessages, insertMessages } from "./message_rows.ts";
 import { requireSession } from "./session_rows.ts";

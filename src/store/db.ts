@@ -5,7 +5,7 @@
  * is read as bytes by whoever owns it, and elsewhere NULs are kept out by `withoutNul`.
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { HermesError } from "@/core/mod.ts";
+import { HermesError } from "@/core/contract.ts";
 
 export type SqlValue = null | number | string | Uint8Array;
 export type SqlRow = Record<string, SqlValue>;

@@ -1,5 +1,5 @@
 /** What can go wrong in SQLite, by the numbers and words of the driver, and as the errors that callers see. */
-import { HermesError } from "@/core/mod.ts";
+import { HermesError } from "@/core/contract.ts";
 
 function sqliteCode(error: unknown): number | undefined {
   const code = (error as { errcode?: unknown }).errcode;

@@ -2,7 +2,7 @@
  * New sessions made from stored ones: a branch copies a conversation, a rotation continues it after a compression
  * (core.md D.6, A.16). Both run inside the caller's transaction, so a failure leaves the source as it was.
  */
-import { HermesError, type Message, type NewSessionRow } from "@/core/mod.ts";
+import { HermesError, type Message, type NewSessionRow } from "@/core/contract.ts";
 import { identityOf } from "./compaction.ts";
 import type { Db } from "./db.ts";
 import { isChainAncestor, linkToParent, markEnded } from "./lineage.ts";

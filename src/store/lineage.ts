@@ -5,7 +5,7 @@
  *
  *   root ──compression──► child ──compression──► tip        branch, delegate: children that continue nothing
  */
-import type { Message, SessionRow } from "@/core/mod.ts";
+import type { Message, SessionRow } from "@/core/contract.ts";
 import type { Db } from "./db.ts";
 import { readMessages, type StoredMessage } from "./message_rows.ts";
 import { readSession, sessionNotFound } from "./session_rows.ts";

@@ -2,7 +2,7 @@
  * The list of conversations (core.md D.6): tips only, newest activity first. Every page is one walk along an index
  * from where the cursor stands, so its cost does not depend on how much is stored.
  */
-import type { SessionQuery, SessionSummary } from "@/core/mod.ts";
+import type { SessionQuery, SessionSummary } from "@/core/contract.ts";
 import type { Db, SqlRow, SqlValue } from "./db.ts";
 
 /** Work of the agent itself, not conversations of a person; shown when asked for by name. */

@@ -2,7 +2,7 @@
  * Upkeep beside the hot path (core.md D.2): after enough writes the write-ahead log is folded back and the text
  * index is merged, a little later, in small steps, never waiting for a lock. Failing is harmless: it comes again.
  */
-import type { Logger } from "@/core/mod.ts";
+import type { Logger } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { Db } from "./db.ts";
 

@@ -11,8 +11,8 @@ import type {
   ToolMessage,
   ToolMeta,
   UserMessage,
-} from "@/core/mod.ts";
-import { HermesError, textOf } from "@/core/mod.ts";
+} from "@/core/contract.ts";
+import { HermesError, textOf } from "@/core/contract.ts";
 import { type Db, type SqlRow, type SqlValue, withoutNul } from "./db.ts";
 
 const JSON_MARK = "\u0000json:";

@@ -3,7 +3,7 @@
  * newer one, moves a broken file aside. The usual case, a good file, costs one small query. A new file is built
  * under another name and published whole, so nobody ever meets a half-made one.
  */
-import { HermesError, type Logger } from "@/core/mod.ts";
+import { HermesError, type Logger } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { Db, hasDatabaseHeader, publishFile, removeQuietly, tightenMode, withFileLock } from "./db.ts";
 import { isMalformed, isWalRefused, toStoreError } from "./errors.ts";

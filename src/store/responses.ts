@@ -2,7 +2,7 @@
  * Stored answers of `/v1/responses` (api-server.md B3): a fixed number, the least recently used go first, and with
  * an answer the conversation names that point at it. The order of use is a counter, so it has no ties.
  */
-import type { Logger, Message, ResponseRow, ResponseStore } from "@/core/mod.ts";
+import type { Logger, Message, ResponseRow, ResponseStore } from "@/core/contract.ts";
 import { type Db, type SqlRow, withoutNul } from "./db.ts";
 import { toStoreError } from "./errors.ts";
 import type { Writer } from "./writer.ts";

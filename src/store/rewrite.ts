@@ -2,7 +2,7 @@
  * Rewriting of a stored transcript (core.md D.8, tui-gateway.md B.11): rows are never deleted, only made inactive,
  * and counters and preview are worked out anew. Who may ask for it and with which consent is decided above.
  */
-import { HermesError } from "@/core/mod.ts";
+import { HermesError } from "@/core/contract.ts";
 import type { Db } from "./db.ts";
 import { chainUpTo } from "./lineage.ts";
 import { COPIED_COLUMNS, readPreview } from "./message_rows.ts";

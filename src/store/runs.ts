@@ -3,7 +3,7 @@
  * idempotency key, so that two equal requests can never both begin; status and events are saved in one step, so that
  * whoever reads the last event finds the last status.
  */
-import type { RunEventRow, RunKey, RunQuery, RunRow, RunStore } from "@/core/mod.ts";
+import type { RunEventRow, RunKey, RunQuery, RunRow, RunStore } from "@/core/contract.ts";
 import { type Db, type SqlRow, type SqlValue, withoutNul } from "./db.ts";
 import { toStoreError } from "./errors.ts";
 import type { Writer } from "./writer.ts";

@@ -2,7 +2,7 @@
  * Full-text search over all stored conversations (core.md D.9). Few matches are ranked; of many the newest come
  * first, because ranking would have to read every one of them.
  */
-import { HermesError, type SearchHit } from "@/core/mod.ts";
+import { HermesError, type SearchHit } from "@/core/contract.ts";
 import type { Db, SqlRow, SqlValue } from "./db.ts";
 import { HIDDEN_SOURCES } from "./listing.ts";
 import { planSearch, type SearchPlan } from "./search_query.ts";

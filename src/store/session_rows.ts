@@ -2,8 +2,8 @@
  * The `sessions` table: rows to types and back, and the plain changes of one row. What a change means for the
  * chain of rows is `lineage.ts`. Every function runs inside the caller's transaction or is a single read.
  */
-import type { NewSessionRow, SessionConfig, SessionPatch, SessionRow, Usage } from "@/core/mod.ts";
-import { HermesError } from "@/core/mod.ts";
+import type { NewSessionRow, SessionConfig, SessionPatch, SessionRow, Usage } from "@/core/contract.ts";
+import { HermesError } from "@/core/contract.ts";
 import { type Db, type SqlRow, type SqlValue, withoutNul } from "./db.ts";
 
 const COLUMNS =

@@ -2,7 +2,7 @@
  * Which files the turns of a conversation changed, from which content to which. The contents themselves are files
  * (`snapshot_files.ts`), named by the hashes kept here. A session that is deleted takes its rows with it.
  */
-import type { FileChange, SnapshotStore } from "@/core/mod.ts";
+import type { FileChange, SnapshotStore } from "@/core/contract.ts";
 import { SAME_CONVERSATION } from "./audit.ts";
 import type { Db, SqlRow } from "./db.ts";
 import { withoutNul } from "./db.ts";

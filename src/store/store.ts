@@ -16,8 +16,8 @@ import type {
   Usage,
   UsageCost,
   UsageTotals,
-} from "@/core/mod.ts";
-import { NO_USAGE } from "@/core/mod.ts";
+} from "@/core/contract.ts";
+import { NO_USAGE } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { compactRows, dropLock, takeLock } from "./compaction.ts";
 import { Audit } from "./audit.ts";

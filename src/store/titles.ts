@@ -1,5 +1,5 @@
 /** Titles of sessions (core.md D.7): one line, at most 100 characters, unique among all sessions. */
-import { HermesError } from "@/core/mod.ts";
+import { HermesError } from "@/core/contract.ts";
 import type { Db } from "./db.ts";
 
 const MAX_TITLE = 100;

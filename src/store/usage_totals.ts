@@ -2,7 +2,7 @@
  * What has been used by a conversation and by a day, as running totals that budgets are held against. A conversation
  * counts over its whole compression chain. Written in the transaction that records a model call.
  */
-import type { Usage, UsageCost, UsageTotals } from "@/core/mod.ts";
+import type { Usage, UsageCost, UsageTotals } from "@/core/contract.ts";
 import type { Db } from "./db.ts";
 
 const NOTHING: UsageTotals = { modelCalls: 0, tokens: 0, usd: 0, seconds: 0 };

@@ -3,7 +3,7 @@
  * job is done before `write` returns; while another program holds the lock, jobs wait in line and the event loop
  * stays free (core.md D.2, FC-24). A job that waits longer than its budget fails with `store_locked`.
  */
-import { HermesError, type Logger } from "@/core/mod.ts";
+import { HermesError, type Logger } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { Db } from "./db.ts";
 import { isLocked, toStoreError } from "./errors.ts";

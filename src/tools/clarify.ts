@@ -1,5 +1,5 @@
 /** `clarify`: asks the human one question and waits (core.md B.8). Offered only where somebody can be asked. */
-import type { AskOutcome, Tool } from "@/core/mod.ts";
+import type { AskOutcome, Tool } from "@/core/contract.ts";
 import { type Args, maybeString, readText, shorten } from "./args.ts";
 import { fail, settle, succeed } from "./result.ts";
 

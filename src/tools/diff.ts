@@ -1,5 +1,5 @@
 /** Unified diffs as the model and the tests read them: `a/` and `b/` headers, `/dev/null` for an absent side. */
-import type { FileEdit } from "@/core/mod.ts";
+import type { FileEdit } from "@/core/contract.ts";
 import { shownPath } from "./paths.ts";
 
 const MAX_CHARS = 100_000;

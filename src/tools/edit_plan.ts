@@ -5,7 +5,7 @@
  */
 import { dirname } from "node:path";
 import { throwIfAborted } from "@/lib/abort.ts";
-import type { EditProposal, FileEdit, ToolContext } from "@/core/mod.ts";
+import type { EditProposal, FileEdit, ToolContext } from "@/core/contract.ts";
 import { type Args, ToolError } from "./args.ts";
 import { ledgerOf } from "./file_ledger.ts";
 import { readIfThere } from "./local_files.ts";

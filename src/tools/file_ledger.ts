@@ -3,7 +3,7 @@
  * which reads and searches it repeats, and where its edits keep failing. Lives in the session's scope; all of it is
  * bounded. Knows hashes, never content.
  */
-import type { SessionScope } from "@/core/mod.ts";
+import type { SessionScope } from "@/core/contract.ts";
 
 const MAX_FILES = 5_000;
 const MAX_READS = 2_000;

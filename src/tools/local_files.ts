@@ -3,7 +3,7 @@
  * leave no half-written file. Used where no editor offers its own buffers.
  */
 import { basename, dirname, join } from "node:path";
-import type { FileAccess } from "@/core/mod.ts";
+import type { FileAccess } from "@/core/contract.ts";
 import { isNotFound, type Platform } from "@/platform/mod.ts";
 
 function isPermission(error: unknown): boolean {

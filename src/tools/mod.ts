@@ -2,7 +2,7 @@
  * Door of the tools room: the written list of built-in tools (core.md B). State that lives with a session is kept in
  * its scope; what all sessions of the program share (locks of paths, the rate of notices) is made here, once.
  */
-import type { SessionScope, Tool } from "@/core/mod.ts";
+import type { SessionScope, Tool } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { createClarify } from "./clarify.ts";
 import { ledgerOf } from "./file_ledger.ts";

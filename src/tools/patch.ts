@@ -2,7 +2,14 @@
  * `patch`: changes a part of one file (replace mode) or several files at once (V4A), wholly or not at all
  * (core.md B.5). The work is in `replace.ts` and `v4a_*.ts`; this file is the tool around it.
  */
-import type { EditProposal, FileEdit, Tool, ToolContext, ToolDescription, ToolOutcome } from "@/core/mod.ts";
+import type {
+  EditProposal,
+  FileEdit,
+  Tool,
+  ToolContext,
+  ToolDescription,
+  ToolOutcome,
+} from "@/core/contract.ts";
 import { type Args, maybeString, readBoolean, readText, shorten, ToolError } from "./args.ts";
 import { unifiedDiff } from "./diff.ts";
 import { commit, type EditPlan, editsOf, proposalOf, readForEdit, replan } from "./edit_plan.ts";

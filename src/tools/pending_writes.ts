@@ -3,7 +3,7 @@
  * the data home, with everything needed to make or drop them later. Nothing is applied here.
  */
 import { join } from "node:path";
-import type { ToolContext, ToolOutcome } from "@/core/mod.ts";
+import type { ToolContext, ToolOutcome } from "@/core/contract.ts";
 import { succeed } from "./result.ts";
 
 /** Stores the request and tells the model that nothing has been changed yet. */

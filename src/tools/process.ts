@@ -1,6 +1,6 @@
 /** `process`: looks after the background processes of the session (core.md B.4). Other sessions' are unknown to it. */
 import { within } from "@/lib/abort.ts";
-import type { Tool, ToolContext, ToolOutcome } from "@/core/mod.ts";
+import type { Tool, ToolContext, ToolOutcome } from "@/core/contract.ts";
 import { type Args, cut, maybeString, readInteger, readText, shorten, ToolError } from "./args.ts";
 import { type BackgroundProcess, processesOf, type ProcessTable } from "./process_table.ts";
 import { dumpsEnvironment } from "./foreground_rules.ts";

@@ -3,7 +3,7 @@
  * 200,000 characters of its output, a finished one for half an hour.
  */
 import { within } from "@/lib/abort.ts";
-import type { SessionScope } from "@/core/mod.ts";
+import type { SessionScope } from "@/core/contract.ts";
 import type { Child, Platform } from "@/platform/mod.ts";
 import { ToolError } from "./args.ts";
 import { type CheckpointEntry, ProcessCheckpoint } from "./process_checkpoint.ts";

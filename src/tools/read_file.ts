@@ -3,7 +3,7 @@
  * ends, and does not repeat what the conversation already holds.
  */
 import { basename } from "node:path";
-import type { Tool, ToolContext, ToolOutcome } from "@/core/mod.ts";
+import type { Tool, ToolContext, ToolOutcome } from "@/core/contract.ts";
 import { type Args, maybeNumber, maybeString, readInteger, readText, shorten, ToolError } from "./args.ts";
 import { type FileLedger, ledgerOf } from "./file_ledger.ts";
 import { absoluteOf, type ResolvedPath, resolvePath } from "./paths.ts";

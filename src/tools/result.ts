@@ -1,6 +1,6 @@
 /** Results of tools: JSON text for the model (core.md B.1), and the one way an expected failure becomes one. */
 import { isAbort } from "@/lib/abort.ts";
-import type { FileEdit, ToolOutcome } from "@/core/mod.ts";
+import type { FileEdit, ToolOutcome } from "@/core/contract.ts";
 import { ToolError } from "./args.ts";
 
 export function succeed(body: Record<string, unknown>, edits?: readonly FileEdit[]): ToolOutcome {

@@ -3,7 +3,7 @@
  * else the built-in walker; the same results in the same order from both. Paged, and says when there is more.
  */
 import { relative } from "node:path";
-import type { Tool, ToolContext, ToolOutcome } from "@/core/mod.ts";
+import type { Tool, ToolContext, ToolOutcome } from "@/core/contract.ts";
 import { type Args, maybeString, readInteger, readText, shorten, ToolError } from "./args.ts";
 import { ledgerOf } from "./file_ledger.ts";
 import { globTest, hasGlob } from "./glob.ts";

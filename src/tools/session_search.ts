@@ -3,7 +3,7 @@
  * scroll around a message, read a session, discover by words, browse the newest. Reads only; the conversation that asks
  * is left out, it is before the model already.
  */
-import { HermesError, type Message, type SessionRow, type SessionStore, type Tool } from "@/core/mod.ts";
+import { HermesError, type Message, type SessionRow, type SessionStore, type Tool } from "@/core/contract.ts";
 import { type Args, maybeNumber, maybeString, readInteger, readStrings, shorten, ToolError } from "./args.ts";
 import { settle, succeed } from "./result.ts";
 import { metaOf, shownMessage, time } from "./session_search_view.ts";

@@ -1,5 +1,5 @@
 /** How stored sessions and messages are shown to a model by `session_search`: short, dated, calls by name. */
-import { type Message, type SessionRow, textOf } from "@/core/mod.ts";
+import { type Message, type SessionRow, textOf } from "@/core/contract.ts";
 
 /** ISO 8601 of Unix seconds, without fractions. */
 export function time(seconds: number): string {

@@ -5,7 +5,7 @@
  */
 import { dirname, join } from "node:path";
 import { within } from "@/lib/abort.ts";
-import type { SessionScope, ToolContext } from "@/core/mod.ts";
+import type { SessionScope, ToolContext } from "@/core/contract.ts";
 import type { Child, ChildExit, Platform } from "@/platform/mod.ts";
 import { ToolError } from "./args.ts";
 import { bashArguments, isTooLong, type LoginSetup, parseReport, quote } from "./shell_script.ts";

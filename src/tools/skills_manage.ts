@@ -3,7 +3,7 @@
  * first byte is written; skills of external folders are only read.
  */
 import { dirname, join } from "node:path";
-import type { Tool, ToolContext, ToolOutcome } from "@/core/mod.ts";
+import type { Tool, ToolContext, ToolOutcome } from "@/core/contract.ts";
 import { replaceFile, withFileLock } from "@/lib/file_lock.ts";
 import { type Args, maybeString, readBoolean, readText, ToolError } from "./args.ts";
 import { isInside, realOf } from "./paths.ts";

@@ -4,7 +4,7 @@
  * when they changed; bounded in depth and number, links are followed, nothing is ever written here.
  */
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
-import type { Logger, Settings, SkillQuery, Skills, SkillSummary } from "@/core/mod.ts";
+import type { Logger, Settings, SkillQuery, Skills, SkillSummary } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { absolutePath } from "./paths.ts";
 import { parseSkill, type SkillHead } from "./skills_document.ts";

@@ -3,7 +3,7 @@
  * (`skills.template_vars`), and `` !`command` `` replaced by what the command prints, only with `skills.inline_shell`.
  */
 import { within } from "@/lib/abort.ts";
-import type { Settings } from "@/core/mod.ts";
+import type { Settings } from "@/core/contract.ts";
 import type { Child, Platform } from "@/platform/mod.ts";
 
 const MAX_OUTPUT = 4_000;

@@ -1,6 +1,6 @@
 /** `skills_list` and `skill_view`: what skills there are, and one of them in full or one of its files (core.md B.11). */
 import { extname, join, relative } from "node:path";
-import type { Tool, ToolContext, ToolOutcome } from "@/core/mod.ts";
+import type { Tool, ToolContext, ToolOutcome } from "@/core/contract.ts";
 import { isNotFound } from "@/platform/mod.ts";
 import { type Args, maybeString, readText, shorten, ToolError } from "./args.ts";
 import { isInside, realOf } from "./paths.ts";

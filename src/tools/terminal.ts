@@ -2,7 +2,7 @@
  * `terminal`: runs a shell command and returns its output, or starts it in the background (core.md B.3). What may run
  * is judged before; here are the rules of the tool itself, its limits and the shape of its results.
  */
-import type { RedactMode, Tool, ToolContext, ToolOutcome } from "@/core/mod.ts";
+import type { RedactMode, Tool, ToolContext, ToolOutcome } from "@/core/contract.ts";
 import {
   type Args,
   maybeNumber,

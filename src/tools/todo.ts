@@ -1,6 +1,6 @@
 /** `todo`: the session's plan (core.md B.6). One list per session; every call answers with the whole list. */
-import type { Message, SessionScope, TodoItem, Tool } from "@/core/mod.ts";
-import { textOf } from "@/core/mod.ts";
+import type { Message, SessionScope, TodoItem, Tool } from "@/core/contract.ts";
+import { textOf } from "@/core/contract.ts";
 import { type Args, readBoolean, shorten, ToolError } from "./args.ts";
 import { settle, succeed } from "./result.ts";
 

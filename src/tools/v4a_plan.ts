@@ -2,7 +2,7 @@
  * A V4A patch over several files, worked out in memory before anything is written: one edit per file, or one error
  * that lists everything that does not fit (core.md B.5).
  */
-import type { ToolContext } from "@/core/mod.ts";
+import type { ToolContext } from "@/core/contract.ts";
 import { ToolError } from "./args.ts";
 import { type EditPlan, type FileBefore, type PlannedEdit, readForEdit } from "./edit_plan.ts";
 import { type ResolvedPath, resolvePath } from "./paths.ts";

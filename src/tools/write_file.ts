@@ -2,7 +2,7 @@
  * `write_file`: puts a whole text into a file (core.md B.5). Parents are made, mode, line ends and BOM of an existing
  * file stay, what does not parse is refused, and text that this session has not seen is never overwritten.
  */
-import type { Tool, ToolContext, ToolOutcome } from "@/core/mod.ts";
+import type { Tool, ToolContext, ToolOutcome } from "@/core/contract.ts";
 import { type Args, maybeString, readText, shorten, ToolError } from "./args.ts";
 import { commit, type EditPlan, proposalOf, readForEdit, replan } from "./edit_plan.ts";
 import { type Lint, lintText } from "./lint.ts";

@@ -243,6 +243,8 @@ Deno.test("core A.16: auth trouble of the summariser leaves all as it is and res
   const turns = await fill(core, session);
   core.push([[failure("auth")]], say("unchanged"));
   assertEquals((await prompt(session, "a")).text, "unchanged");
+  const told = events.filter((event) => event.type === "status").map((event) => event.kind);
+  assertEquals(told, ["compacting", "warn"]);
   core.push(say("still resting"));
   assertEquals((await prompt(session, "b")).text, "still resting");
   assertEquals([rotations(events).length, session.history().length], [0, 2 * turns + 4]);

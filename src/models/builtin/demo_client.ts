@@ -13,7 +13,7 @@ import {
   type ResolvedModel,
   textOf,
   type ToolCall,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { ABILITIES, type DemoCall, type DoneCall, findIntent, type Intent } from "./demo_rules.ts";
 import { summarise } from "./demo_summary.ts";

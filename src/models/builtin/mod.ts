@@ -1,5 +1,5 @@
 /** The two built-in models (spec: embedded default): the demo and the scripted one. */
-import type { ModelClient } from "@/core/mod.ts";
+import type { ModelClient } from "@/core/contract.ts";
 import { DemoClient } from "./demo_client.ts";
 import { ScriptClient, type ScriptClientOptions } from "./script_client.ts";
 

@@ -3,8 +3,15 @@
  * program and of programs that talk to it. One turn per model call; each session has its own place in the script.
  */
 import { isAbort } from "@/lib/abort.ts";
-import type { ModelChunk, ModelClient, ModelRequest, RawToolCall, ResolvedModel, Usage } from "@/core/mod.ts";
-import type { FinishReason } from "@/core/mod.ts";
+import type {
+  ModelChunk,
+  ModelClient,
+  ModelRequest,
+  RawToolCall,
+  ResolvedModel,
+  Usage,
+} from "@/core/contract.ts";
+import type { FinishReason } from "@/core/contract.ts";
 import { isNotFound, type Platform } from "@/platform/mod.ts";
 import { type FailureContext, failureOf, failureOfEvent, failureOfResponse } from "../providers/failures.ts";
 import { normaliseUsage } from "../providers/usage.ts";

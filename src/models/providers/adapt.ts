@@ -2,7 +2,7 @@
  * Changes a request to what its server is known to take. Works on copies; every lesson is one small change that is
  * the same in all wires.
  */
-import type { Content, JsonSchema, Message, ModelRequest, ToolSpec } from "@/core/mod.ts";
+import type { Content, JsonSchema, Message, ModelRequest, ToolSpec } from "@/core/contract.ts";
 import { isOversized } from "./image_size.ts";
 import type { Contents, Lesson } from "./refusals.ts";
 

@@ -2,7 +2,7 @@
  * An answer while it is put together, whatever its wire (core.md A.5): text and thought go out as they come, tool
  * calls are collected, the end is judged once. It knows no wire: the assemblers read events and call it.
  */
-import type { FinishReason, ModelChunk, ModelFailure, RawToolCall, Usage } from "@/core/mod.ts";
+import type { FinishReason, ModelChunk, ModelFailure, RawToolCall, Usage } from "@/core/contract.ts";
 import { Batch } from "./batch.ts";
 import { type FailureContext, failureOf } from "./failures.ts";
 import { ThinkSplitter } from "./think_tags.ts";

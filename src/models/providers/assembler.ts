@@ -2,7 +2,7 @@
  * From the events of a wire to chunks: what all wires share. A subclass reads one parsed event of its wire into the
  * `Answer`; nothing here waits, and nothing is thrown.
  */
-import type { FinishReason, ModelChunk, ModelFailure } from "@/core/mod.ts";
+import type { FinishReason, ModelChunk, ModelFailure } from "@/core/contract.ts";
 import { Answer } from "./answer.ts";
 import { type FailureContext, failureOfEvent } from "./failures.ts";
 

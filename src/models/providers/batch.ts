@@ -1,5 +1,5 @@
 /** Text of one network read, joined so that the work downstream is per read and not per token. */
-import type { ModelChunk } from "@/core/mod.ts";
+import type { ModelChunk } from "@/core/contract.ts";
 
 export class Batch {
   readonly chunks: ModelChunk[] = [];

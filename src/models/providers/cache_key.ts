@@ -1,5 +1,5 @@
 /** A stable name for a prompt prefix, so that calls with the same one meet the same cache (core.md A.17). */
-import type { ToolSpec } from "@/core/mod.ts";
+import type { ToolSpec } from "@/core/contract.ts";
 
 /** `null` when there is no prefix. */
 export function cacheKeyOf(instructions: string, tools: readonly ToolSpec[]): string | null {

@@ -2,7 +2,7 @@
  * Marks for the provider's prompt cache (core.md A.17): the system prompt and the last three messages that can carry
  * one. Native layout marks a block of the Messages wire, envelope layout a part of a Chat Completions message.
  */
-import type { ResolvedModel } from "@/core/mod.ts";
+import type { ResolvedModel } from "@/core/contract.ts";
 import type { CacheTtl } from "../runtime.ts";
 
 type Json = Record<string, unknown>;

@@ -9,7 +9,7 @@ import type {
   ResolvedModel,
   ToolMessage,
   ToolSpec,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 import { hostOf, isHostOf } from "../endpoints.ts";
 import { markEnvelope } from "./cache_marks.ts";
 import { reasoningFields } from "./reasoning.ts";

@@ -1,5 +1,5 @@
 /** How an effort is said in the Responses and the Messages wire (core.md A.12); nothing is sent when none is set. */
-import type { ResolvedModel } from "@/core/mod.ts";
+import type { ResolvedModel } from "@/core/contract.ts";
 import { isAdaptiveClaude } from "../claude_ids.ts";
 
 type Json = Record<string, unknown>;

@@ -2,7 +2,7 @@
  * Why a model call failed (core.md A.11): status, error body and thrown errors become one `ModelFailure`. The text
  * is for people: one line, at most 500 characters, without the key. Knows no client library: errors are read by shape.
  */
-import type { ModelFailure, ModelFailureKind } from "@/core/mod.ts";
+import type { ModelFailure, ModelFailureKind } from "@/core/contract.ts";
 import { fittingCap, isImageTooLarge } from "./refusals.ts";
 import { type HeaderReader, retryAfterMs } from "./retry_after.ts";
 

@@ -2,7 +2,7 @@
  * A request in the Anthropic Messages wire (core.md A.1, A.12, A.17): the system prompt apart, content in blocks,
  * results of tools as blocks of the user's next message.
  */
-import type { AssistantMessage, Content, ModelRequest, ResolvedModel, ToolMessage } from "@/core/mod.ts";
+import type { AssistantMessage, Content, ModelRequest, ResolvedModel, ToolMessage } from "@/core/contract.ts";
 import { cacheMark, markNative, marksNative } from "./cache_marks.ts";
 import { thinkingFields } from "./efforts.ts";
 import { messagesOutputCap } from "./output_caps.ts";

@@ -1,5 +1,5 @@
 /** How much a model may write where the wire demands a number (core.md F.7). Tokens. */
-import type { ResolvedModel } from "@/core/mod.ts";
+import type { ResolvedModel } from "@/core/contract.ts";
 
 /** Longest match first. */
 const CAPS: readonly (readonly [RegExp, number])[] = [

@@ -1,5 +1,5 @@
 /** Rough size of a request, for choosing time limits. */
-import type { Message, ModelRequest } from "@/core/mod.ts";
+import type { Message, ModelRequest } from "@/core/contract.ts";
 
 /** Tokens, at four characters each; images at a flat rate. */
 export function estimateTokens(request: ModelRequest): number {

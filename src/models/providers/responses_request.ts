@@ -9,7 +9,7 @@ import type {
   ResolvedModel,
   ToolMessage,
   ToolSpec,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 import { cacheKeyOf } from "./cache_key.ts";
 import { responsesEffort, thinksInResponses } from "./efforts.ts";
 import { inOrder } from "./thought_places.ts";

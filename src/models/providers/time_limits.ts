@@ -1,5 +1,5 @@
 /** How long a call may take and be silent (core.md A.5), from settings, environment and the endpoint. Milliseconds. */
-import type { ModelFacts } from "@/core/mod.ts";
+import type { ModelFacts } from "@/core/contract.ts";
 import { modelFacts } from "../user_providers.ts";
 import { isSlowThinker } from "../traits.ts";
 import type { Runtime } from "../runtime.ts";

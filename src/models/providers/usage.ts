@@ -1,5 +1,5 @@
 /** Token counts as providers report them, in our one form: `input` never includes what came from the cache (core.md A.18). */
-import type { Usage } from "@/core/mod.ts";
+import type { Usage } from "@/core/contract.ts";
 
 type Record_ = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@
  * What a wire is made of: how its request is built and sent, and how its answer is read. The call itself (reading,
  * time limits, cancelling, what a refusal teaches) is the same for all, see wire_call.ts.
  */
-import type { ModelRequest, ResolvedModel } from "@/core/mod.ts";
+import type { ModelRequest, ResolvedModel } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { CacheTtl, Runtime } from "../runtime.ts";
 import type { Assembler } from "./assembler.ts";

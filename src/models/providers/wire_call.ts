@@ -6,7 +6,7 @@
  * (spec/README.md §5), so the Response is held here, its reader is cancelled from a listener of our own, and the
  * signal is looked at after every read.
  */
-import type { ModelChunk, ModelRequest } from "@/core/mod.ts";
+import type { ModelChunk, ModelRequest } from "@/core/contract.ts";
 import { within } from "@/lib/abort.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { addressOf } from "../endpoints.ts";

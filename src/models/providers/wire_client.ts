@@ -1,5 +1,5 @@
 /** The `ModelClient` of any wire: sets up the sender once, then one `WireCall` per request. */
-import type { ModelChunk, ModelClient, ModelRequest, ResolvedModel } from "@/core/mod.ts";
+import type { ModelChunk, ModelClient, ModelRequest, ResolvedModel } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { NO_KEY } from "../keys.ts";
 import type { Runtime } from "../runtime.ts";

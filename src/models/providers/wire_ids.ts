@@ -1,5 +1,5 @@
 /** Tool-call ids as the provider knows them (FC-27): it gets its own back wherever that tells the calls apart. */
-import type { AssistantMessage } from "@/core/mod.ts";
+import type { AssistantMessage } from "@/core/contract.ts";
 
 /** Our id → the id on the wire: the provider's own where it is unique in the message (FC-27). */
 export function wireIds(message: AssistantMessage): Map<string, string> {

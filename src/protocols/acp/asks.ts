@@ -3,7 +3,7 @@
  * options of that request; anything else (another id, a malformed answer, an error, a lost client) is a refusal.
  * A question that the core closes for another reason is withdrawn with `$/cancel_request`.
  */
-import type { ApprovalChoice, Ask, AskAnswer, AskOutcome, AskPayload } from "@/core/mod.ts";
+import type { ApprovalChoice, Ask, AskAnswer, AskOutcome, AskPayload } from "@/core/contract.ts";
 import { isObject } from "./envelope.ts";
 import { diffContent, failedUpdate, textContent } from "./render/tool_calls.ts";
 import type { PermissionOption, RequestPermissionRequest, ToolCallUpdate } from "./sdk.ts";

@@ -3,7 +3,7 @@
  * gate before a turn. Reads configuration only; no network, no prompt for a secret.
  */
 import type { HermesBase } from "@/app/mod.ts";
-import { HermesError, type ModelChoice } from "@/core/mod.ts";
+import { HermesError, type ModelChoice } from "@/core/contract.ts";
 import type { ClientCapabilities, Connection } from "./connection.ts";
 import { AcpError, AUTH_REQUIRED, fromHermesError, invalidParams } from "./errors.ts";
 import type { AuthMethod } from "./sdk.ts";

@@ -9,7 +9,7 @@
  *   else              disk                  disk
  */
 import { dirname } from "node:path";
-import type { FileAccess } from "@/core/mod.ts";
+import type { FileAccess } from "@/core/contract.ts";
 import type { Files } from "@/platform/mod.ts";
 import { isObject } from "./envelope.ts";
 import { PeerError } from "./peer.ts";

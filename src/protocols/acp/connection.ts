@@ -3,7 +3,7 @@
  * of one session is in its `SessionView`; nothing here is shared between two sessions but the writer.
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { ModelChoice } from "@/core/mod.ts";
+import type { ModelChoice } from "@/core/contract.ts";
 import { isObject, type Params } from "./envelope.ts";
 import { type HostFacts, PathComparer, readHostFacts } from "./cwd.ts";
 import type { Peer } from "./peer.ts";

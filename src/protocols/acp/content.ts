@@ -2,7 +2,7 @@
  * A prompt's content blocks as what the model reads (acp.md C6). An attachment never fails the prompt: what cannot
  * be read becomes a note that says why. Files are read through the functions given; nothing else is touched.
  */
-import type { Content, ContentPart } from "@/core/mod.ts";
+import type { Content, ContentPart } from "@/core/contract.ts";
 import type { Files } from "@/platform/mod.ts";
 import { type HostFacts, translatePath } from "./cwd.ts";
 import type { ContentBlock } from "./schema.ts";

@@ -2,7 +2,7 @@
  * Errors of this door (acp.md A2): one class with the JSON-RPC code, and one exhaustive table from the domain's
  * codes. Unknown throws become "internal error" with a short text; a client-fault code is never used for our fault.
  */
-import { assertNever, HermesError, type HermesErrorCode, type ModelFailure } from "@/core/mod.ts";
+import { assertNever, HermesError, type HermesErrorCode, type ModelFailure } from "@/core/contract.ts";
 import { isAbort } from "@/lib/abort.ts";
 
 export const PARSE_ERROR = -32700;

@@ -1,6 +1,6 @@
 /** The stored conversation of a session, sent once, in order, through the same cards as live calls (acp.md C12). */
 import type { Hermes } from "@/app/mod.ts";
-import type { Session, ToolCall, ToolCallView } from "@/core/mod.ts";
+import type { Session, ToolCall, ToolCallView } from "@/core/contract.ts";
 import { isObject } from "./envelope.ts";
 import { replay } from "./render/replay.ts";
 import type { SessionView } from "./view.ts";

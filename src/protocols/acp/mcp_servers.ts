@@ -1,5 +1,5 @@
 /** MCP servers of session requests (acp.md A6.14, C5) in the core's words. Pure; starting them is the core's. */
-import type { McpServerEntry } from "@/core/mod.ts";
+import type { McpServerEntry } from "@/core/contract.ts";
 import type { McpServer } from "./schema.ts";
 
 function asRecord(

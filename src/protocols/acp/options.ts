@@ -3,7 +3,7 @@
  * network; a change is checked against the same list that was shown.
  */
 import type { Hermes } from "@/app/mod.ts";
-import { HermesError, type Session } from "@/core/mod.ts";
+import { HermesError, type Session } from "@/core/contract.ts";
 import { fromHermesError, invalidParams } from "./errors.ts";
 import type { SessionConfigOption, SessionModeState } from "./sdk.ts";
 

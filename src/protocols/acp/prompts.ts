@@ -16,7 +16,7 @@ import {
   textOf,
   type TurnResult,
   type UserInput,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 import { abortable, isAbort } from "@/lib/abort.ts";
 import { gateError } from "./auth.ts";
 import { buildContent } from "./content.ts";

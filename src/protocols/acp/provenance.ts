@@ -3,7 +3,7 @@
  * on demand; a break in it is told, never papered over.
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { Session, SessionRow } from "@/core/mod.ts";
+import type { Session, SessionRow } from "@/core/contract.ts";
 
 export interface Provenance {
   readonly acpSessionId: string;

@@ -1,5 +1,5 @@
 /** `session/list` (acp.md C3): pages of fifty, newest first; the cursor names the last row, so deleted rows do no harm. */
-import type { SessionSummary } from "@/core/mod.ts";
+import type { SessionSummary } from "@/core/contract.ts";
 import type { Connection } from "./connection.ts";
 import { invalidParams } from "./errors.ts";
 import { oneLine } from "./render/text.ts";

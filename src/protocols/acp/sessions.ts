@@ -2,7 +2,7 @@
  * The life of sessions on this wire (acp.md C3): new, load, resume, fork, close, delete. Each checks all it
  * was given before anything changes; what comes after an answer is sent after it.
  */
-import type { Session } from "@/core/mod.ts";
+import type { Session } from "@/core/contract.ts";
 import { requireModel } from "./auth.ts";
 import type { Connection } from "./connection.ts";
 import { requireDirectory, requirePath } from "./cwd.ts";

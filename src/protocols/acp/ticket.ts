@@ -7,7 +7,7 @@ import {
   type TurnOutcome,
   type Usage,
   type UserInput,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 import type { RequestContext } from "./peer.ts";
 import type { PromptResponse, PromptUsage, StopReason } from "./sdk.ts";
 

@@ -13,7 +13,7 @@ import {
   type ToolCallView,
   type TurnResult,
   type Usage,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 import { AskRelay } from "./asks.ts";
 import { ClientFiles } from "./client_files.ts";
 import type { Connection } from "./connection.ts";

@@ -1,5 +1,5 @@
 /** The bearer check of api-server.md A4: exact scheme, constant-time comparison on UTF-8 bytes, never a crash. */
-import type { Logger } from "@/core/mod.ts";
+import type { Logger } from "@/core/contract.ts";
 import { ApiError } from "./errors.ts";
 
 const encoder = new TextEncoder();

@@ -2,7 +2,7 @@
  * What `previous_response_id` continues (api-server.md B2.1, D1): the stored history, instructions and session of an
  * earlier response. Shared by responses and runs.
  */
-import type { ResponseRow } from "@/core/mod.ts";
+import type { ResponseRow } from "@/core/contract.ts";
 import { ApiError } from "./errors.ts";
 import type { ApiService } from "./service.ts";
 import type { PlaceWish } from "./turn_places.ts";

@@ -8,7 +8,7 @@
  *   no header ──► hash ──► base id, then the others of that hash ──► one that the history continues, else a new one
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { Content, Message, Session } from "@/core/mod.ts";
+import type { Content, Message, Session } from "@/core/contract.ts";
 import { ApiError } from "./errors.ts";
 import type { SessionHeaders } from "./session_headers.ts";
 import type { SessionPool } from "./session_pool.ts";

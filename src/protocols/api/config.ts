@@ -3,7 +3,7 @@
  * file are joined already. Only what is fixed for the life of the process stands here; limits, routes and gates are
  * read from the settings with each request, so that an edited file counts at once.
  */
-import type { Settings } from "@/core/mod.ts";
+import type { Settings } from "@/core/contract.ts";
 
 export interface ApiConfig {
   readonly host: string;

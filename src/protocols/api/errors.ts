@@ -4,7 +4,7 @@
  * unknown throws become a 500 whose text went through redaction. A repeated agent turn repeats its side effects,
  * so answers that SDKs would retry carry `X-Should-Retry: false`.
  */
-import { HermesError, type HermesErrorCode } from "@/core/mod.ts";
+import { HermesError, type HermesErrorCode } from "@/core/contract.ts";
 
 export interface ApiErrorOptions {
   readonly param?: string;

@@ -3,7 +3,7 @@
  * counter of work. `/health`, the gates and refusals live on this alone.
  */
 import type { HermesBase } from "@/app/mod.ts";
-import type { RedactMode } from "@/core/mod.ts";
+import type { RedactMode } from "@/core/contract.ts";
 import { Admission } from "./admission.ts";
 import type { ApiConfig } from "./config.ts";
 

@@ -5,7 +5,7 @@
  *   queued ─► running ◄─► waiting_for_approval ─► completed | failed | cancelled | interrupted
  *      └─────────┴────────────────┴─► stopping ─► cancelled | failed
  */
-import type { Ask, CoreEvent, Logger, RunRow, RunStore, TurnHandle, TurnResult } from "@/core/mod.ts";
+import type { Ask, CoreEvent, Logger, RunRow, RunStore, TurnHandle, TurnResult } from "@/core/contract.ts";
 import { approvalPayload } from "./render/approval.ts";
 import { type EventFields, runEnd, runEvents, type RunRenderOptions } from "./render/runs.ts";
 import { JOURNAL_LIMIT, RunJournal } from "./run_journal.ts";

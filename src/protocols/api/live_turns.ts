@@ -3,7 +3,7 @@
  * for shutdown. Ids that have ended are remembered for a while, so that a late answer hears "not active" and not
  * "unknown". Questions are found by turn: two turns of one session never see each other's.
  */
-import type { Ask, Session, TurnHandle } from "@/core/mod.ts";
+import type { Ask, Session, TurnHandle } from "@/core/contract.ts";
 
 export interface LiveTurn {
   readonly session: Session;

@@ -11,7 +11,7 @@ import {
   type SubmitOptions,
   type ToolMessage,
   type TurnResult,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 import type { Slot } from "./admission.ts";
 import { chainOf } from "./chains.ts";
 import { DeltaMerger } from "./delta_merger.ts";

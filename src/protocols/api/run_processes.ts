@@ -2,7 +2,7 @@
  * The background processes that one run has started (api-server.md B4.7): a stopped run takes its own with it and
  * leaves those that its session had before.
  */
-import type { Session } from "@/core/mod.ts";
+import type { Session } from "@/core/contract.ts";
 import type { ApiService } from "./service.ts";
 
 export class RunProcesses {

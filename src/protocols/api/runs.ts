@@ -3,7 +3,7 @@
  * whose server died. A run of another server that still lives on the same store is left alone.
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { RunKey, RunRow, RunStore } from "@/core/mod.ts";
+import type { RunKey, RunRow, RunStore } from "@/core/contract.ts";
 import { ApiError } from "./errors.ts";
 import { headOf, LiveRun, type RunSetup } from "./live_run.ts";
 import type { LiveTurns } from "./live_turns.ts";

@@ -10,7 +10,7 @@ import {
   type ResolvedModel,
   type Session,
   type TurnResult,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 import { ApiError, badRequest } from "./errors.ts";
 import type { ModelFields } from "./schema/model.ts";
 

@@ -4,7 +4,7 @@
  */
 import { isAbsolute, resolve } from "node:path";
 import type { Hermes } from "@/app/mod.ts";
-import { HermesError, type Message, type ModelChoice, type Session } from "@/core/mod.ts";
+import { HermesError, type Message, type ModelChoice, type Session } from "@/core/contract.ts";
 
 const SOURCE = "api_server";
 

@@ -2,7 +2,13 @@
  * Responses as they are kept (api-server.md B2.3 "Store timing", B3): a snapshot when a turn begins, the whole when it
  * has ended, with the conversation up to there, so that a continuation never depends on an earlier row.
  */
-import { isUserTurn, type Message, type ResponseRow, type Session, type TurnResult } from "@/core/mod.ts";
+import {
+  isUserTurn,
+  type Message,
+  type ResponseRow,
+  type Session,
+  type TurnResult,
+} from "@/core/contract.ts";
 import type { ApiService } from "./service.ts";
 import { endOf, type TranscriptEnd } from "./turn_places.ts";
 

@@ -1,5 +1,5 @@
 /** Starts a turn and hands its events, and only its events, to one reader. */
-import type { CoreEvent, Session, TurnHandle } from "@/core/mod.ts";
+import type { CoreEvent, Session, TurnHandle } from "@/core/contract.ts";
 
 /** Events that are published during `submit` are included. The subscription ends with the turn. */
 export function submitAndRead(

@@ -3,7 +3,7 @@
  * texts of user and assistant in order, white space aside. A client may keep of a turn with tools either its last
  * text or all of them joined, as it read the plain answer or the stream.
  */
-import { type Content, isUserTurn, type Message, textOf } from "@/core/mod.ts";
+import { type Content, isUserTurn, type Message, textOf } from "@/core/contract.ts";
 
 interface Exchange {
   readonly user: string;

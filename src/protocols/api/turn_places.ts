@@ -6,7 +6,7 @@
  *   id:  the client's ─► the chain's ─► the one a session key names ─► a new one
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { Message, Session } from "@/core/mod.ts";
+import type { Message, Session } from "@/core/contract.ts";
 import { ApiError } from "./errors.ts";
 import type { SessionPool } from "./session_pool.ts";
 import { sha256 } from "./sha256.ts";

@@ -5,8 +5,8 @@
  */
 import { createTwoFilesPatch } from "diff";
 import type { Hermes } from "@/app/mod.ts";
-import type { Ask, AskPayload, EditProposal } from "@/core/mod.ts";
-import { assertNever } from "@/core/mod.ts";
+import type { Ask, AskPayload, EditProposal } from "@/core/contract.ts";
+import { assertNever } from "@/core/contract.ts";
 
 export type AskFamily = "approval" | "clarify" | "sudo" | "secret";
 

@@ -2,8 +2,8 @@
  * The one table that gives each domain error its number on this wire (tui-gateway.md A.7). Exhaustive: a new code
  * does not compile until it has a place here.
  */
-import type { HermesErrorCode } from "@/core/mod.ts";
-import { HermesError } from "@/core/mod.ts";
+import type { HermesErrorCode } from "@/core/contract.ts";
+import { HermesError } from "@/core/contract.ts";
 import { RpcError } from "./errors.ts";
 
 /** `null` = the number of the failing method itself, see `toRpcError`. */

@@ -1,6 +1,6 @@
 /** Conversations as JSON files (tui-gateway.md B.17 `session.save`): the messages as the model sees them, secrets out. */
 import type { Hermes } from "@/app/mod.ts";
-import type { Session } from "@/core/mod.ts";
+import type { Session } from "@/core/contract.ts";
 
 /** Path of the new file under `$HERMES_HOME/sessions/saved`. */
 export async function saveConversation(hermes: Hermes, session: Session): Promise<string> {

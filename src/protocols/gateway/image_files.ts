@@ -3,7 +3,7 @@
  * message that the model reads. Sizes are read from the head of the file; a format that hides it has none.
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { ContentPart } from "@/core/mod.ts";
+import type { ContentPart } from "@/core/contract.ts";
 
 const TYPES: Readonly<Record<string, string>> = {
   png: "image/png",

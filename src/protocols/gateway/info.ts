@@ -3,8 +3,8 @@
  * a session whose model cannot be used is described too, with the reason as a warning.
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { McpServerStatus, Session, Usage } from "@/core/mod.ts";
-import { promptTokens } from "@/core/mod.ts";
+import type { McpServerStatus, Session, Usage } from "@/core/contract.ts";
+import { promptTokens } from "@/core/contract.ts";
 import { gitBranch } from "./git_branch.ts";
 
 export type WireUsage = Record<string, string | number>;

@@ -16,8 +16,8 @@ import type {
   TurnHandle,
   TurnResult,
   UserInput,
-} from "@/core/mod.ts";
-import { HermesError } from "@/core/mod.ts";
+} from "@/core/contract.ts";
+import { HermesError } from "@/core/contract.ts";
 import { requestIdOf, serverRequestIdOf } from "./asks.ts";
 import type { Dialect, Dialects } from "./audience.ts";
 import { Audience } from "./audience.ts";

@@ -1,6 +1,6 @@
 /** LivePayload of tui-gateway.md B.0: what a host needs to show a session it has just come to. */
 import type { Hermes } from "@/app/mod.ts";
-import type { Message } from "@/core/mod.ts";
+import type { Message } from "@/core/contract.ts";
 import type { LiveSession } from "./live.ts";
 import { renderTranscript } from "./projection.ts";
 

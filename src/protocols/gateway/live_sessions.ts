@@ -3,7 +3,7 @@
  * entry; who asks for an id that is not here gets 4001. Built and closed by `server.ts`.
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { Ask, Session } from "@/core/mod.ts";
+import type { Ask, Session } from "@/core/contract.ts";
 import type { AskFamily } from "./asks.ts";
 import { familyOf } from "./asks.ts";
 import { Dialects } from "./audience.ts";

@@ -3,7 +3,14 @@
  * number of rows come from the store, rows that are machinery are left out here and nowhere else.
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { AssistantMessage, Content, Message, ToolCall, ToolMessage, UserMessage } from "@/core/mod.ts";
+import type {
+  AssistantMessage,
+  Content,
+  Message,
+  ToolCall,
+  ToolMessage,
+  UserMessage,
+} from "@/core/contract.ts";
 
 export type TranscriptMessage = Record<string, unknown>;
 

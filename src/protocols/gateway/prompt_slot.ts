@@ -2,7 +2,7 @@
  * The one place where prompts wait for the running turn (tui-gateway.md B.11). Lossless: plain texts that follow each
  * other become one prompt, anything else keeps a turn of its own.
  */
-import type { Content, UserInput } from "@/core/mod.ts";
+import type { Content, UserInput } from "@/core/contract.ts";
 
 export class PromptSlot {
   #waiting: UserInput[] = [];

@@ -4,7 +4,7 @@
  * the first answer wins and the others are told. Nothing here decides what an answer means.
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { Ask, AskOutcome } from "@/core/mod.ts";
+import type { Ask, AskOutcome } from "@/core/contract.ts";
 import { familyOf, renderAsk, renderAskRequest, requestIdOf, serverRequestIdOf } from "./asks.ts";
 import type { Audience, Dialect } from "./audience.ts";
 import { encodeRequest } from "./frame.ts";

@@ -4,8 +4,8 @@
  * go out by concatenation, once per delta.
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { Ask, AskOutcome, CoreEvent, ToolCallView, TurnResult } from "@/core/mod.ts";
-import { assertNever } from "@/core/mod.ts";
+import type { Ask, AskOutcome, CoreEvent, ToolCallView, TurnResult } from "@/core/contract.ts";
+import { assertNever } from "@/core/contract.ts";
 import { unifiedDiff } from "./asks.ts";
 import type { WireUsage } from "./info.ts";
 

@@ -3,7 +3,7 @@
  * are made of the row ids, so that a second load gives the same ones. Pure; a row that cannot be shown becomes a
  * visible placeholder.
  */
-import { type ContentPart, type Message, textOf, type ToolCall, type ToolCallView } from "@/core/mod.ts";
+import { type ContentPart, type Message, textOf, type ToolCall, type ToolCallView } from "@/core/contract.ts";
 import type { ContentBlock, SessionUpdate } from "../sdk.ts";
 import { endUpdate, failedUpdate, planUpdate, startUpdate, todosOfResult } from "./tool_calls.ts";
 

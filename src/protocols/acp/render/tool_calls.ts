@@ -2,7 +2,7 @@
  * Tool calls as ACP cards, live and on replay alike (acp.md C11). The tool has described itself; this file only
  * translates. Pure.
  */
-import type { FileEdit, TodoItem, ToolCallView } from "@/core/mod.ts";
+import type { FileEdit, TodoItem, ToolCallView } from "@/core/contract.ts";
 import { isObject } from "../envelope.ts";
 import type { Plan, SessionUpdate, ToolCallContent } from "../sdk.ts";
 import { hasFailed, readResult, resultText } from "./results.ts";

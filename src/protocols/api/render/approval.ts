@@ -2,7 +2,7 @@
  * A waiting question as the API shows it (api-server.md B4.5). An edit of a sensitive file is shown as an approval
  * with its diff as the text. Knows nothing of streams or routes.
  */
-import type { Ask, EditProposal } from "@/core/mod.ts";
+import type { Ask, EditProposal } from "@/core/contract.ts";
 
 /** `null` for kinds of questions that this door never asks. */
 export function approvalPayload(

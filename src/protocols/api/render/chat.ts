@@ -9,7 +9,7 @@ import {
   type ToolCallView,
   type ToolKind,
   type TurnResult,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 import { approvalPayload } from "./approval.ts";
 import { clientCallsOf, finishOf, usageOf } from "./finish.ts";
 import { deltaFrames, sseJson } from "./sse_json.ts";

@@ -2,7 +2,7 @@
  * A finished turn as the plain Chat Completions answer (api-server.md B1.3): body, headers, and the refusal for a
  * turn that has nothing to show.
  */
-import type { TurnResult } from "@/core/mod.ts";
+import type { TurnResult } from "@/core/contract.ts";
 import { ApiError, headerText } from "../errors.ts";
 import type { StoredAnswer } from "../idempotency.ts";
 import { clientCallsOf, finishOf, type HermesBlock, usageOf } from "./finish.ts";

@@ -2,7 +2,7 @@
  * How a turn's result reads on Chat Completions (api-server.md B1.3): finish reason, the `hermes` block of a turn
  * that is not whole, its headers, usage. Shared by the plain answer and the stream, so the two cannot disagree.
  */
-import { assertNever, promptTokens, type TurnResult, type Usage } from "@/core/mod.ts";
+import { assertNever, promptTokens, type TurnResult, type Usage } from "@/core/contract.ts";
 
 export interface Finish {
   /** The assistant's words; empty when there are none. */

@@ -11,7 +11,7 @@ import {
   type ToolCallView,
   type TurnResult,
   type Usage,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 import {
   type Call,
   callItem,

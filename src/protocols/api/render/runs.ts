@@ -2,7 +2,13 @@
  * Runs on the wire (api-server.md B4.3, B4.4): core events as run events, and how a turn's result reads as the end
  * of a run. Pure: ids, times and states come from whoever owns the run.
  */
-import { type AskOutcome, assertNever, type CoreEvent, promptTokens, type TurnResult } from "@/core/mod.ts";
+import {
+  type AskOutcome,
+  assertNever,
+  type CoreEvent,
+  promptTokens,
+  type TurnResult,
+} from "@/core/contract.ts";
 import { approvalPayload } from "./approval.ts";
 
 export type EventFields = Readonly<Record<string, unknown>> & { readonly event: string };

@@ -2,7 +2,7 @@
  * A turn of a session as named events (api-server.md B10 `chat/stream`), each with `session_id`, `run_id`, `ts` and
  * `seq` from 1: run.started, message.started, deltas and tools, assistant.completed, run.completed or error, done.
  */
-import { assertNever, type CoreEvent, type Message, promptTokens, type TurnResult } from "@/core/mod.ts";
+import { assertNever, type CoreEvent, type Message, promptTokens, type TurnResult } from "@/core/contract.ts";
 import { approvalPayload } from "./approval.ts";
 import { messageView } from "./sessions.ts";
 import { sseJson } from "./sse_json.ts";

@@ -1,5 +1,5 @@
 /** Sessions and their messages on the wire (api-server.md B10); never a prompt, a path or a key. */
-import type { Message, SessionRow } from "@/core/mod.ts";
+import type { Message, SessionRow } from "@/core/contract.ts";
 
 /** `id` is the public one; the row may be a later one of the same conversation. */
 export function sessionView(id: string, row: SessionRow, preview: string): Record<string, unknown> {

@@ -2,7 +2,7 @@
  * `POST /v1/runs/{id}/approval` (api-server.md B4.5): an answer settles the requests it names, of that one run or
  * completion, and only with a choice that was offered. The checks and their order are the contract.
  */
-import type { ApprovalChoice, Ask, AskAnswer } from "@/core/mod.ts";
+import type { ApprovalChoice, Ask, AskAnswer } from "@/core/contract.ts";
 import { type JsonObject, readBool, readJsonObject } from "../body.ts";
 import { ApiError, badRequest } from "../errors.ts";
 import { runNotFound } from "../runs.ts";

@@ -12,7 +12,7 @@ import {
   type TurnHandle,
   type TurnResult,
   type UserInput,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 import type { Slot } from "../admission.ts";
 import { readJsonObject } from "../body.ts";
 import { badRequest } from "../errors.ts";

@@ -2,7 +2,7 @@
  * `GET /health` and `/health/detailed` (api-server.md B9). The first touches nothing and never fails; the second
  * says per part whether it works, in counts and error names only: no paths, values or messages.
  */
-import { HermesError } from "@/core/mod.ts";
+import { HermesError } from "@/core/contract.ts";
 import type { Front } from "../front.ts";
 import type { ApiService } from "../service.ts";
 

@@ -5,7 +5,7 @@
  *   slot ─► headers ─► body ─► fields ─► chain ─► model ─► turn ─┬─► stream: frames … [DONE]
  *                                                                └─► plain: the whole (or a shared one)
  */
-import type { ResponseRow } from "@/core/mod.ts";
+import type { ResponseRow } from "@/core/contract.ts";
 import { readJsonObject } from "../body.ts";
 import { requireChain } from "../chains.ts";
 import type { StoredAnswer } from "../idempotency.ts";

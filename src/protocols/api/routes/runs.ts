@@ -4,7 +4,7 @@
  *
  *   headers ─► body ─► key ─► fields ─► replay? ─► slot ─► model ─► reserve ─► session ─► submit ─► 202
  */
-import type { ResponseRow, RunKey } from "@/core/mod.ts";
+import type { ResponseRow, RunKey } from "@/core/contract.ts";
 import type { Slot } from "../admission.ts";
 import { type JsonObject, readJsonObject } from "../body.ts";
 import { canonicalJson } from "../canonical_json.ts";

@@ -10,7 +10,7 @@ import {
   type Session,
   type TurnHandle,
   type TurnResult,
-} from "@/core/mod.ts";
+} from "@/core/contract.ts";
 import type { Slot } from "../admission.ts";
 import { type JsonObject, readJsonObject } from "../body.ts";
 import { ApiError, badRequest } from "../errors.ts";

@@ -2,7 +2,7 @@
  * `/api/sessions` (api-server.md B10): the stored conversations as a resource. All of them are shown, whichever door
  * made them; turns are in `session_chat.ts`.
  */
-import { HermesError, isUserTurn, type SessionRow, textOf } from "@/core/mod.ts";
+import { HermesError, isUserTurn, type SessionRow, textOf } from "@/core/contract.ts";
 import { type JsonObject, readBool, readId, readJsonObject } from "../body.ts";
 import { ApiError, badRequest } from "../errors.ts";
 import { messageView, sessionView } from "../render/sessions.ts";

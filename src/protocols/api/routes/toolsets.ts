@@ -1,5 +1,5 @@
 /** `GET /v1/skills` and `GET /v1/toolsets` (api-server.md B10): what the agent of this server can use. */
-import type { Tool } from "@/core/mod.ts";
+import type { Tool } from "@/core/contract.ts";
 import type { ApiService } from "../service.ts";
 
 export async function listSkills(api: ApiService): Promise<Response> {

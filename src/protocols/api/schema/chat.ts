@@ -2,7 +2,7 @@
  * The body of `POST /v1/chat/completions` (api-server.md B1.1, B1.2): read loosely, as generic clients send all
  * sorts of fields, and split into what a turn needs. Fields without effect are named, never refused.
  */
-import type { Content, Message, ToolCall, ToolMessage, ToolSpec } from "@/core/mod.ts";
+import type { Content, Message, ToolCall, ToolMessage, ToolSpec } from "@/core/contract.ts";
 import { isObject, type JsonObject, readBool, readId } from "../body.ts";
 import { badRequest } from "../errors.ts";
 import { readClientTools } from "./client_tools.ts";

@@ -3,7 +3,7 @@
  * `{type:"function", function:{name,…}}` on chat, `{type:"function", name,…}` on responses. Other types of tools, and
  * choices that would force or bar a call, have no effect and are named.
  */
-import type { JsonSchema, ToolSpec } from "@/core/mod.ts";
+import type { JsonSchema, ToolSpec } from "@/core/contract.ts";
 import { isObject, type JsonObject } from "../body.ts";
 
 export interface ClientTools {

@@ -2,7 +2,7 @@
  * Message content as clients send it, made into core content or refused with the part's code (api-server.md B1.2).
  * Text-only arrays collapse to one string; with images the parts are kept. Nothing is ever shortened.
  */
-import type { Content, ContentPart } from "@/core/mod.ts";
+import type { Content, ContentPart } from "@/core/contract.ts";
 import { isObject, type JsonObject } from "../body.ts";
 import { badRequest } from "../errors.ts";
 

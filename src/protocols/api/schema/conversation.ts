@@ -3,7 +3,7 @@
  * `conversation_history`. Calls and their results come in pairs; what has lost its other half is left out, since no
  * provider takes it.
  */
-import { type Content, type Message, textOf, type ToolMessage } from "@/core/mod.ts";
+import { type Content, type Message, textOf, type ToolMessage } from "@/core/contract.ts";
 import { isObject, type JsonObject } from "../body.ts";
 import { badRequest } from "../errors.ts";
 import { hasContent, readContent } from "./content.ts";

@@ -2,7 +2,7 @@
  * The body of `POST /v1/responses` (api-server.md B2.1): what the turn needs, and what the response object shows
  * again without effect. Read loosely; what cannot be honoured is named or refused, never half done.
  */
-import type { Content, Message, ToolMessage, ToolSpec } from "@/core/mod.ts";
+import type { Content, Message, ToolMessage, ToolSpec } from "@/core/contract.ts";
 import { isObject, type JsonObject, readBool } from "../body.ts";
 import { badRequest } from "../errors.ts";
 import { readClientTools } from "./client_tools.ts";

@@ -1,5 +1,5 @@
 /** The bodies of `/v1/runs` and its controls (api-server.md B4.1, B4.6). */
-import type { Content, Message } from "@/core/mod.ts";
+import type { Content, Message } from "@/core/contract.ts";
 import { isObject, type JsonObject } from "../body.ts";
 import { badRequest } from "../errors.ts";
 import { checkSessionId } from "../session_headers.ts";

@@ -3,7 +3,7 @@
  * unclear, late or not offered ever counts as consent.
  */
 import * as z from "zod/mini";
-import type { ApprovalChoice, Ask } from "@/core/mod.ts";
+import type { ApprovalChoice, Ask } from "@/core/contract.ts";
 import type { AskFamily } from "../asks.ts";
 import { familyOf, requestIdOf } from "../asks.ts";
 import { RpcError } from "../errors.ts";

@@ -3,8 +3,8 @@
  * as one event of the parent. It cannot ask anybody, so what would need consent is refused in it.
  */
 import * as z from "zod/mini";
-import type { TurnResult } from "@/core/mod.ts";
-import { NOBODY_TO_ASK } from "@/core/mod.ts";
+import type { TurnResult } from "@/core/contract.ts";
+import { NOBODY_TO_ASK } from "@/core/contract.ts";
 import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";
 import type { Gateway } from "../server.ts";

@@ -1,6 +1,6 @@
 /** The catalogue of slash commands and their completion (tui-gateway.md B.15, D.2), from the one registry. */
 import type { Hermes } from "@/app/mod.ts";
-import type { CommandInfo } from "@/core/mod.ts";
+import type { CommandInfo } from "@/core/contract.ts";
 import type { QuickCommand } from "./quick_commands.ts";
 import { quickCommands } from "./quick_commands.ts";
 

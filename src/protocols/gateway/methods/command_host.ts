@@ -2,7 +2,7 @@
  * What slash commands can do around their session on this wire: each is the same function that the method of that
  * name uses, so `/branch` and `session.branch` cannot drift apart.
  */
-import type { CommandHost, OpenedSession } from "@/core/mod.ts";
+import type { CommandHost, OpenedSession } from "@/core/contract.ts";
 import { saveConversation } from "../export.ts";
 import type { LiveSession } from "../live.ts";
 import type { Client } from "../peer.ts";

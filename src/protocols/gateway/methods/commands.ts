@@ -1,7 +1,7 @@
 /** Slash commands on this wire (tui-gateway.md B.15, D): the registry is the program's, the directives are ours. */
 import * as z from "zod/mini";
-import type { CommandResult, OpenedSession } from "@/core/mod.ts";
-import { HermesError } from "@/core/mod.ts";
+import type { CommandResult, OpenedSession } from "@/core/contract.ts";
+import { HermesError } from "@/core/contract.ts";
 import { toRpcError } from "../domain_errors.ts";
 import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";

@@ -1,7 +1,7 @@
 /** Methods on one live session besides prompting it (tui-gateway.md B.5–B.8, terminal.resize, E.3). */
 import * as z from "zod/mini";
-import type { Session } from "@/core/mod.ts";
-import { promptTokens } from "@/core/mod.ts";
+import type { Session } from "@/core/contract.ts";
+import { promptTokens } from "@/core/contract.ts";
 import type { Dialect } from "../audience.ts";
 import { RpcError } from "../errors.ts";
 import type { WireUsage } from "../info.ts";

@@ -3,7 +3,7 @@
  * An answer that is unclear, late or not offered never counts as consent.
  */
 import * as z from "zod/mini";
-import type { ApprovalChoice, Ask } from "@/core/mod.ts";
+import type { ApprovalChoice, Ask } from "@/core/contract.ts";
 import { CLARIFY_QID, familyOf, renderAsk, requestIdOf } from "../asks.ts";
 import type { Dialect } from "../audience.ts";
 import { RpcError } from "../errors.ts";

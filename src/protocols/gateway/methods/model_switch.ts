@@ -1,5 +1,5 @@
 /** `/model` for this wire: one function behind `config.set model`, `command.dispatch` and `slash.exec` (D.3). */
-import type { SwitchResult } from "@/core/mod.ts";
+import type { SwitchResult } from "@/core/contract.ts";
 import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";
 import type { Gateway } from "../server.ts";

@@ -1,7 +1,7 @@
 /** `prompt.submit` (tui-gateway.md B.11): accept, queue, steer or refuse; all else arrives as events. */
 import * as z from "zod/mini";
-import type { Content, ContentPart, UserInput } from "@/core/mod.ts";
-import { textOf } from "@/core/mod.ts";
+import type { Content, ContentPart, UserInput } from "@/core/contract.ts";
+import { textOf } from "@/core/contract.ts";
 import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";
 import type { Client } from "../peer.ts";

@@ -3,7 +3,7 @@
  * really be called.
  */
 import * as z from "zod/mini";
-import { HermesError } from "@/core/mod.ts";
+import { HermesError } from "@/core/contract.ts";
 import { RpcError } from "../errors.ts";
 import type { Gateway } from "../server.ts";
 import type { DefinedMethod } from "./define.ts";

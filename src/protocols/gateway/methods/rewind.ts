@@ -4,8 +4,8 @@
  * is not found is an error, not a reason to look elsewhere.
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { Message, UserMessage } from "@/core/mod.ts";
-import { isUserTurn } from "@/core/mod.ts";
+import type { Message, UserMessage } from "@/core/contract.ts";
+import { isUserTurn } from "@/core/contract.ts";
 import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";
 import { isTruthy } from "./define.ts";

@@ -3,7 +3,7 @@
  * host the new row ids of what is left, because the old ones are gone.
  */
 import type { Hermes } from "@/app/mod.ts";
-import { HermesError, isUserTurn } from "@/core/mod.ts";
+import { HermesError, isUserTurn } from "@/core/contract.ts";
 import { toRpcError } from "../domain_errors.ts";
 import type { LiveSession } from "../live.ts";
 import type { RewindTarget } from "./rewind.ts";

@@ -1,6 +1,6 @@
 /** Methods about the program rather than one conversation (tui-gateway.md B.16, B.17). */
 import * as z from "zod/mini";
-import { HermesError } from "@/core/mod.ts";
+import { HermesError } from "@/core/contract.ts";
 import { RpcError } from "../errors.ts";
 import type { Gateway } from "../server.ts";
 import type { DefinedMethod } from "./define.ts";

@@ -1,7 +1,7 @@
 /** `session.create` (tui-gateway.md B.1): what a new session starts with, and where. */
 import { resolve } from "node:path";
 import * as z from "zod/mini";
-import type { CreateOptions, Message } from "@/core/mod.ts";
+import type { CreateOptions, Message } from "@/core/contract.ts";
 import { RpcError } from "../errors.ts";
 import { renderLazyInfo } from "../info.ts";
 import type { LiveSession } from "../live.ts";

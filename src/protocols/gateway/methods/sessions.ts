@@ -1,7 +1,7 @@
 /** Methods that open, list and close sessions (tui-gateway.md B.1–B.4, and most_recent and delete of B.17). */
 import * as z from "zod/mini";
-import type { Content, Message, SessionSummary } from "@/core/mod.ts";
-import { HermesError, isUserTurn, textOf } from "@/core/mod.ts";
+import type { Content, Message, SessionSummary } from "@/core/contract.ts";
+import { HermesError, isUserTurn, textOf } from "@/core/contract.ts";
 import type { Dialects } from "../audience.ts";
 import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";

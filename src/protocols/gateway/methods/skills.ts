@@ -4,7 +4,7 @@
  */
 import * as z from "zod/mini";
 import type { Hermes } from "@/app/mod.ts";
-import type { SkillSummary } from "@/core/mod.ts";
+import type { SkillSummary } from "@/core/contract.ts";
 import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";
 import type { Gateway } from "../server.ts";
