@@ -29,7 +29,10 @@ export function acpRequest(known: Known, random: Random): AcpRequest {
   const prompt = Array.from({ length: 1 + random.below(3) }, () => block(known, random));
   const mcpServers: unknown[] = [];
   const choices: readonly (readonly [string, unknown])[] = [
-    ["initialize", { protocolVersion: 1, clientCapabilities: { fs: { readTextFile: true, writeTextFile: true } } }],
+    ["initialize", {
+      protocolVersion: 1,
+      clientCapabilities: { fs: { readTextFile: true, writeTextFile: true } },
+    }],
     ["authenticate", { methodId: "none" }],
     ["session/new", { cwd, mcpServers }],
     ["session/new", { cwd, mcpServers: [{ name: "m", command: "/nowhere/mcp", args: [], env: [] }] }],
@@ -44,7 +47,11 @@ export function acpRequest(known: Known, random: Random): AcpRequest {
     ["session/prompt", { sessionId, prompt: [{ type: "text", text: "work" }] }],
     ["_session/steering", { sessionId, prompt }],
     ["session/set_mode", { sessionId, modeId: random.pick(["default", "accept_edits", "dont_ask", "nope"]) }],
-    ["session/set_config_option", { sessionId, configId: random.pick(["mode", "model", "x"]), value: "default" }],
+    ["session/set_config_option", {
+      sessionId,
+      configId: random.pick(["mode", "model", "x"]),
+      value: "default",
+    }],
     ["session/set_model", { sessionId, modelId: random.pick(["scripted", "custom:scripted", "nope"]) }],
     ["session/cancel", { sessionId }],
     ["session/delete", { sessionId: random.chance(0.3) ? sessionId : "nope" }],

@@ -21,7 +21,8 @@ interface Wanted {
   readonly body?: Record<string, unknown>;
 }
 
-const PIXEL = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const PIXEL =
+  "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const REQUESTS_PER_SERVER = 300;
 const encoder = new TextEncoder();
 
@@ -49,8 +50,12 @@ async function oneServer(requests: number, judge: Judge, random: Random): Promis
     judge.report(`the server is gone: ${error}; ${api.stderr().slice(-1_000)}`);
   }
   const status = await api.stop();
-  if (status.code !== 0) judge.report(`ended with ${status.signal ?? status.code}: ${api.stderr().slice(-800)}`);
-  if (api.stdout().trim() !== api.readyLine) judge.report(`more than the ready line on stdout: ${api.stdout()}`);
+  if (status.code !== 0) {
+    judge.report(`ended with ${status.signal ?? status.code}: ${api.stderr().slice(-800)}`);
+  }
+  if (api.stdout().trim() !== api.readyLine) {
+    judge.report(`more than the ready line on stdout: ${api.stdout()}`);
+  }
   judge.text("stderr", api.stderr());
   judge.database(rig);
   await judge.processes(rig);
@@ -65,7 +70,10 @@ function wanted(known: Known, random: Random): Wanted {
   const content = random.chance(0.5)
     ? text
     : [{ type: "text", text }, { type: "image_url", image_url: { url: PIXEL } }];
-  const tools = [{ type: "function", function: { name: "look", parameters: { type: "object", properties: {} } } }];
+  const tools = [{
+    type: "function",
+    function: { name: "look", parameters: { type: "object", properties: {} } },
+  }];
   return random.pick<() => Wanted>([
     () => ({
       method: "POST",
@@ -96,7 +104,12 @@ function wanted(known: Known, random: Random): Wanted {
     () => ({
       method: "POST",
       path: "/v1/responses",
-      body: { input: text, stream, store: true, ...(random.chance(0.4) ? { previous_response_id: response } : {}) },
+      body: {
+        input: text,
+        stream,
+        store: true,
+        ...(random.chance(0.4) ? { previous_response_id: response } : {}),
+      },
     }),
     () => ({
       method: "POST",
@@ -118,7 +131,11 @@ function wanted(known: Known, random: Random): Wanted {
     () => ({ method: "POST", path: `/v1/runs/${run}/steer`, body: { text: "left" } }),
     () => ({ method: "POST", path: `/v1/runs/${run}/approval`, body: { choice: "once" } }),
     () => ({ method: "GET", path: `/api/sessions?limit=5&offset=${random.pick(["0", "-1", "x"])}` }),
-    () => ({ method: "POST", path: "/api/sessions", body: { title: "a title", id: `own_${random.below(30)}` } }),
+    () => ({
+      method: "POST",
+      path: "/api/sessions",
+      body: { title: "a title", id: `own_${random.below(30)}` },
+    }),
     () => ({ method: "GET", path: `/api/sessions/${session}` }),
     () => ({ method: "PATCH", path: `/api/sessions/${session}`, body: { title: "another" } }),
     () => ({ method: "DELETE", path: `/api/sessions/${session}` }),
@@ -147,10 +164,14 @@ function bytesOf(api: ApiServer, want: Wanted, random: Random): Uint8Array {
     : damage(encode(want.body), random);
   const path = random.chance(0.1) ? oddPath(want.path, random) : want.path;
   const head = [
-    `${random.chance(0.04) ? random.pick(["PUT", "OPTIONS", "HEAD", "TRACE"]) : want.method} ${path} HTTP/1.1`,
+    `${
+      random.chance(0.04) ? random.pick(["PUT", "OPTIONS", "HEAD", "TRACE"]) : want.method
+    } ${path} HTTP/1.1`,
     `Host: 127.0.0.1:${api.port}`,
     `Authorization: Bearer ${random.chance(0.04) ? "wrong-key-0123456789" : api.key}`,
-    `Content-Type: ${random.chance(0.1) ? random.pick(["text/plain", "multipart/form-data", ";;"]) : "application/json"}`,
+    `Content-Type: ${
+      random.chance(0.1) ? random.pick(["text/plain", "multipart/form-data", ";;"]) : "application/json"
+    }`,
     `Content-Length: ${body.length}`,
     "Connection: close",
     ...(random.chance(0.2) ? [oddHeader(random)] : []),
@@ -263,4 +284,3 @@ function learn(known: Known, answer: string): void {
   take(known.sessions, /x-hermes-session-id: (\S{1,120})/i);
   take(known.sessions, /"session_id":\s*"([^"]{1,120})"/);
 }
-

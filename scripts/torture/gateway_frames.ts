@@ -36,8 +36,30 @@ const HARMLESS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "cli.exec": { argv: ["--version"], timeout: 5 },
 };
 
-const CONFIG_KEYS = ["busy", "reasoning", "model", "verbose", "yolo", "details_mode", "skin", "prompt", "mtime", "full"];
-const COMMANDS = ["/help", "/status", "/title new", "/model", "/usage", "/nope", "/undo", "/compress", "/", "help"];
+const CONFIG_KEYS = [
+  "busy",
+  "reasoning",
+  "model",
+  "verbose",
+  "yolo",
+  "details_mode",
+  "skin",
+  "prompt",
+  "mtime",
+  "full",
+];
+const COMMANDS = [
+  "/help",
+  "/status",
+  "/title new",
+  "/model",
+  "/usage",
+  "/nope",
+  "/undo",
+  "/compress",
+  "/",
+  "help",
+];
 
 export async function gatewayMethods(rig: Rig): Promise<GatewayMethod[]> {
   const { stdout } = await runProgram(["gateway", "--schema"], { rig });
@@ -83,7 +105,9 @@ function ofSchema(schema: Schema, random: Random): unknown {
   if (schema.const !== undefined) return schema.const;
   if (schema.enum) return random.pick(schema.enum);
   if (schema.anyOf) return ofSchema(random.pick(schema.anyOf), random);
-  const type = typeof schema.type === "string" ? schema.type : random.pick(schema.type ?? ["string", "other"]);
+  const type = typeof schema.type === "string"
+    ? schema.type
+    : random.pick(schema.type ?? ["string", "other"]);
   switch (type) {
     case "string":
       return random.pick(["a", "on", "list", "default", "10", "search", "x y z"]);

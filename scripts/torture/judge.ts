@@ -35,7 +35,9 @@ export class Judge {
 
   /** Looks through what the program has written to a person or a client. */
   text(what: string, text: string, input?: string): void {
-    if (text.includes(SECRET)) this.report(`${what} shows the key: ${around(text, text.indexOf(SECRET))}`, input);
+    if (text.includes(SECRET)) {
+      this.report(`${what} shows the key: ${around(text, text.indexOf(SECRET))}`, input);
+    }
     const inside = INSIDE.exec(text);
     if (inside) this.report(`${what} tells of a fault inside: ${around(text, inside.index)}`, input);
   }
@@ -100,7 +102,10 @@ export function fingerprint(rig: Rig): string {
   try {
     const sessions = db.prepare("SELECT * FROM sessions ORDER BY id").all();
     const messages = db.prepare("SELECT * FROM messages ORDER BY id").all();
-    return JSON.stringify([sessions, messages], (_, value) => typeof value === "bigint" ? String(value) : value);
+    return JSON.stringify(
+      [sessions, messages],
+      (_, value) => typeof value === "bigint" ? String(value) : value,
+    );
   } finally {
     db.close();
   }

@@ -32,7 +32,8 @@ export function startTortureModel(judge: Judge): Promise<ModelServer> {
         return { steps: [{ error: { status: 400, message: `Invalid history: ${fault}` } }] };
       }
       const last = messages.at(-1);
-      const wantsWork = last?.role === "user" && JSON.stringify(last.content).includes("work");
+      // Prompts of killed turns stand before the last one, in the same message.
+      const wantsWork = last?.role === "user" && /work"(\}\])?$/.test(JSON.stringify(last.content));
       return wantsWork ? WORK : { steps: [{ text: "Answer " }, { text: `number ${++count}.` }] };
     },
   });

@@ -13,8 +13,10 @@ export function raw(text: string): string {
 
 /** JSON text of a tree that may hold `raw` values. */
 export function encode(value: unknown): string {
-  // deno-lint-ignore no-control-regex
-  return (JSON.stringify(value) ?? "").replace(/"\\u0001raw:(.*?)\\u0001"/g, (_, text) => JSON.parse(`"${text}"`));
+  return (JSON.stringify(value) ?? "").replace(
+    /"\\u0001raw:(.*?)\\u0001"/g,
+    (_, text) => JSON.parse(`"${text}"`),
+  );
 }
 
 const DEPTHS = [50, 600, 20_000];
@@ -98,7 +100,8 @@ function change({ holder, key }: Place, random: Random): void {
     () => tree[key] = { [key]: tree[key] },
     () => tree[key] = typeof tree[key] === "string" ? Number(tree[key]) : JSON.stringify(tree[key]),
     () => Array.isArray(holder) ? void holder.splice(Number(key), 1) : void delete tree[key],
-    () => Array.isArray(holder) ? void holder.push(nasty(random)) : void (tree[oddName(random)] = nasty(random)),
+    () =>
+      Array.isArray(holder) ? void holder.push(nasty(random)) : void (tree[oddName(random)] = nasty(random)),
     () => Array.isArray(holder) ? void holder.push(...holder.slice(0, 50)) : void (tree[key] = nasty(random)),
   ])();
 }
@@ -113,7 +116,8 @@ const encoder = new TextEncoder();
 export function damage(text: string, random: Random): Uint8Array {
   const bytes = encoder.encode(text);
   const at = random.below(bytes.length);
-  const part = (...more: number[]) => Uint8Array.from([...bytes.subarray(0, at), ...more, ...bytes.subarray(at)]);
+  const part = (...more: number[]) =>
+    Uint8Array.from([...bytes.subarray(0, at), ...more, ...bytes.subarray(at)]);
   if (bytes.length > 50_000) return bytes.subarray(0, at);
   return random.pick<() => Uint8Array>([
     () => bytes.subarray(0, at),

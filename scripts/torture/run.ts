@@ -2,7 +2,9 @@
 import { fuzzHttp } from "./fuzz_http.ts";
 import { fuzzStdio } from "./fuzz_stdio.ts";
 import { type Finding, Judge } from "./judge.ts";
+import { tryKills } from "./kills.ts";
 import { Random } from "./random.ts";
+import { tryFaults } from "./try_faults.ts";
 
 export const DOORS = ["gateway", "acp", "api"] as const;
 export type Door = typeof DOORS[number];
@@ -30,7 +32,11 @@ export async function runTorture(plan: TorturePlan): Promise<readonly Finding[]>
     findings.push(...judge.findings);
   };
   for (const door of plan.doors) {
-    await attack(`${door} frames`, (judge) => frames(door, plan, judge));
+    if (plan.frames > 0) await attack(`${door} frames`, (judge) => frames(door, plan, judge));
+    if (plan.kills > 0) {
+      await attack(`${door} kills`, (judge) => tryKills(door, plan.kills, judge, new Random(plan.seed)));
+    }
+    if (plan.faults !== "none") await attack(`${door} model`, (judge) => tryFaults(door, plan.faults, judge));
   }
   return findings;
 }

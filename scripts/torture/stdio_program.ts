@@ -68,8 +68,14 @@ export class StdioProgram {
     this.#answers.set(key, [...this.#answers.get(key) ?? [], frame]);
     if (frame.error) {
       this.#judge.text("an error answer", JSON.stringify(frame.error), input);
-      if (frame.error.code === -32603) this.#judge.report(`internal error: ${line.slice(0, 400)}`, input);
-    } else if (line.length < 200_000) this.#judge.text("an answer", line.replaceAll(/\.tsx?:\d+/g, ""), input);
+      // A turn that failed is told as this code too; the end of a turn is judged by those who asked for it.
+      const isTurn = String(frame.error.message).startsWith("The turn failed: ");
+      if (frame.error.code === -32603 && !isTurn) {
+        this.#judge.report(`internal error: ${line.slice(0, 400)}`, input);
+      }
+    } else if (line.length < 200_000) {
+      this.#judge.text("an answer", line.replaceAll(/\.tsx?:\d+/g, ""), input);
+    }
   }
 
   /** Writes bytes; false when the program does not take them any more. */
@@ -118,9 +124,13 @@ export class StdioProgram {
     const isKilled = await this.#wait(timeoutMs);
     if (isKilled) this.#judge.report(`did not end within ${timeoutMs} ms after the end of its input`);
     const { code, signal } = await this.child.status;
-    if (!isKilled && code !== 0) this.#judge.report(`ended with ${signal ?? code}: ${this.stderr.slice(-800)}`);
+    if (!isKilled && code !== 0) {
+      this.#judge.report(`ended with ${signal ?? code}: ${this.stderr.slice(-800)}`);
+    }
     this.#judge.text("stderr", this.stderr);
-    if (this.#rest !== "" && !isKilled) this.#judge.report(`stdout ends inside a frame: ${this.#rest.slice(0, 300)}`);
+    if (this.#rest !== "" && !isKilled) {
+      this.#judge.report(`stdout ends inside a frame: ${this.#rest.slice(0, 300)}`);
+    }
   }
 
   async kill(): Promise<void> {

@@ -26,18 +26,22 @@ import type {
   ToolSpec,
 } from "./ports.ts";
 import type { CoreServices } from "./services.ts";
-import type { Inflight, Session, SessionUsage, SubmitOptions, TurnHandle, UserInput } from "./session_api.ts";
+import type {
+  CompactionReport,
+  Inflight,
+  Session,
+  SessionUsage,
+  SubmitOptions,
+  TurnHandle,
+  UserInput,
+} from "./session_api.ts";
 import { modeOf, policyOf } from "./modes.ts";
 import { OutsideTools } from "./outside.ts";
-import { compactSession } from "./session_compaction.ts";
-import { rewindSession } from "./session_rewind.ts";
 import { SessionState } from "./session_state.ts";
-import { forgetMemories } from "./system_prompt.ts";
 import { Steering } from "./steering.ts";
 import { TitleWriter } from "./titles.ts";
 import { Transcript } from "./transcript.ts";
-import { runTurn } from "./turn.ts";
-import { cancelledResult, failedResult, prepareTurn } from "./turn_setup.ts";
+import { cancelledResult } from "./turn_results.ts";
 
 interface QueuedTurn {
   readonly id: string;
@@ -348,13 +352,14 @@ export class LiveSession implements Session {
       reasoning: "",
       startedAt: this.#lastActivityAt,
     };
+    const engine = await loadEngine();
     let result: TurnResult;
     try {
       await this.#storeForTurn(turn.controller.signal);
-      const prepared = await prepareTurn(this, turn);
+      const prepared = await engine.prepareTurn(this, turn);
       result = prepared instanceof HermesError
-        ? await failedResult(this, turn, prepared)
-        : await runTurn(prepared);
+        ? await engine.failedResult(this, turn, prepared)
+        : await engine.runTurn(prepared);
     } catch (error) {
       this.services.log.error(
         `A turn failed to start: ${error instanceof Error ? error.message : String(error)}`,
@@ -362,7 +367,7 @@ export class LiveSession implements Session {
       const wrapped = error instanceof HermesError
         ? error
         : new HermesError("internal", "The turn failed to start");
-      result = await failedResult(this, turn, wrapped);
+      result = await engine.failedResult(this, turn, wrapped);
     }
     result = this.#withLateSteer(result);
     this.#usage = addUsage(this.#usage, result.usage);
@@ -519,6 +524,7 @@ export class LiveSession implements Session {
 
   async reset(): Promise<void> {
     await this.occupy(undefined, async () => {
+      const { forgetMemories } = await loadEngine();
       if (this.#stored) await this.services.store().clearMessages(this.headId);
       this.transcript.swap(this.headId, []);
       this.services.forgotten(this.scope);
@@ -530,18 +536,18 @@ export class LiveSession implements Session {
   }
 
   async rewindBefore(rowId: number): Promise<ReadonlyMap<number, number>> {
-    const moved = await this.occupy(undefined, () => rewindSession(this, rowId));
+    const moved = await this.occupy(undefined, async () => (await loadEngine()).rewindSession(this, rowId));
     this.#lastPromptTokens = null;
     this.changed("history");
     return moved;
   }
 
   /** Summarises now (`/compact`); the numbers before and after, `null` when there was too little. */
-  async compact(options: { focus?: string; signal?: AbortSignal } = {}): ReturnType<typeof compactSession> {
-    return await this.occupy(
-      options.signal,
-      (signal) => compactSession(this, { cause: "manual", focus: options.focus ?? null, signal }),
-    );
+  async compact(options: { focus?: string; signal?: AbortSignal } = {}): Promise<CompactionReport | null> {
+    return await this.occupy(options.signal, async (signal) => {
+      const { compactSession } = await loadEngine();
+      return await compactSession(this, { cause: "manual", focus: options.focus ?? null, signal });
+    });
   }
 
   /**
@@ -611,4 +617,9 @@ export class LiveSession implements Session {
     }
     this.changed("closed");
   }
+}
+
+/** The code of turns; the same module at every call. */
+function loadEngine(): Promise<typeof import("./turn_engine.ts")> {
+  return import("./turn_engine.ts");
 }

@@ -30,10 +30,10 @@ export class TitleWriter {
     if (result.outcome !== "completed" || result.text === "" || this.#controller) return;
     if (session.title !== null || session.closed || session.source === "subagent") return;
     const { models, log } = session.services;
-    const turns = session.history().filter(isUserTurn);
-    if (turns.length === 0 || turns.length > LAST_TURN) return;
     const client = auxiliaryClient(models, session.services.settings(), TASK);
     if (client === null) return;
+    const turns = session.history().filter(isUserTurn);
+    if (turns.length === 0 || turns.length > LAST_TURN) return;
     const controller = this.#controller = new AbortController();
     const asked = turns[0]!.displayText ?? textOf(turns[0]!.content);
     this.#writing = this.#write(client, asked, result.text, controller.signal)

@@ -17,6 +17,7 @@ import type { Settings } from "./settings.ts";
 import { compactSession } from "./session_compaction.ts";
 import { buildSystemPrompt, memoriesOf } from "./system_prompt.ts";
 import type { TurnInput } from "./turn.ts";
+import { cancelledResult } from "./turn_results.ts";
 import { Refusals, type TurnScope } from "./turn_scope.ts";
 
 interface PendingTurn {
@@ -282,24 +283,6 @@ function redactValues(
     return value;
   };
   return walk(args) as Record<string, unknown>;
-}
-
-/** The end of a turn that was cancelled before it began. */
-export function cancelledResult(): TurnResult {
-  return {
-    outcome: "cancelled",
-    text: "",
-    reasoning: "",
-    exitReason: "interrupted_by_user",
-    partial: false,
-    failure: null,
-    usage: NO_USAGE,
-    apiCalls: 0,
-    model: "",
-    provider: "",
-    pendingSteer: null,
-    userRowId: null,
-  };
 }
 
 /** The end of a turn whose model cannot be used: the user's message is stored, the reason is the outcome. */
