@@ -13,6 +13,8 @@ export interface ModelFault {
 const html = "<html><body>Bad gateway</body></html>";
 const error = (message: string, code: string | null = null) => JSON.stringify({ error: { message, code } });
 
+const DEEP = "[".repeat(20_000) + "]".repeat(20_000);
+
 function status(code: number, body: string, more?: string): Fault {
   return async (out) => {
     await out.whole(code, body, body.startsWith("<") ? "text/html" : "application/json", more);
@@ -133,6 +135,35 @@ export const FAULTS: readonly ModelFault[] = [
     name: "an error inside the stream",
     play: after("Half", async (out) => (await out.event(error("boom")), void out.socket.end())),
     times: Infinity,
+  },
+  { name: "a deep error", play: status(400, `{"error":${DEEP}}`), times: Infinity, end: "error" },
+  { name: "a deep detail", play: status(422, `{"detail":${DEEP}}`), times: Infinity, end: "error" },
+  {
+    name: "a deep error inside the stream",
+    play: after("", (out) => out.event(`{"error":${DEEP}}`).then(() => out.finish())),
+    times: Infinity,
+  },
+  {
+    name: "a deep event",
+    play: after("", (out) => out.event(`{"choices":${DEEP}}`).then(() => out.finish())),
+    times: Infinity,
+  },
+  { name: "a deep whole answer", play: status(200, `{"choices":[{"message":${DEEP}}]}`), times: Infinity },
+  {
+    name: "arguments that are a deep object",
+    play: after(
+      "",
+      (out) =>
+        out.event(
+          `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"read_file","arguments":${DEEP}}}]}}]}`,
+        ).then(() => out.finish()),
+    ),
+    times: Infinity,
+  },
+  {
+    name: "a deep list in a text",
+    play: calling("a", "todo", JSON.stringify({ todos: DEEP })),
+    end: "complete",
   },
   { name: "an error that is a number", play: status(400, '{"error":5}'), times: Infinity, end: "error" },
   {

@@ -43,7 +43,7 @@ export function startTortureModel(judge: Judge): Promise<ModelServer> {
 export function tortureConfig(url: string, model: Record<string, unknown> = {}): Record<string, unknown> {
   const config = modelConfig(url, {
     approvals: { timeout: 20 },
-    agent: { api_max_retries: 1 },
+    agent: { api_max_retries: 2 },
     terminal: { timeout: 10 },
   });
   Object.assign(config["model"] as Record<string, unknown>, { api_key: SECRET, ...model });

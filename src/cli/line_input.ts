@@ -169,6 +169,7 @@ class TtyInput implements LineInput {
     this.#setRaw(this.#edits || options.hidden === true);
     this.#interface.resume();
     this.#interface.setPrompt(prompt);
+    this.#hidden = false;
     this.#interface.prompt();
     if (options.prefill) this.#interface.write(options.prefill);
     this.#hidden = options.hidden ?? false;
@@ -202,11 +203,13 @@ class TtyInput implements LineInput {
     history?.shift();
   }
 
-  /** Between questions the terminal is in its normal mode, so that Ctrl-C is a signal again. */
+  /**
+   * Between questions the terminal is in its normal mode, so that Ctrl-C is a signal again. Input is never paused:
+   * a pause can lose what a read that is already waiting brings. The system echoes what is typed meanwhile.
+   */
   #rest(): void {
     if (this.#closed) return;
-    // What arrives while it is paused is lost where the system edits the line.
-    if (this.#edits) this.#interface.pause();
+    this.#hidden = this.#edits;
     this.#setRaw(false);
   }
 

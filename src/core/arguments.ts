@@ -2,6 +2,7 @@
  * Arguments of a tool call: text → object, then coerced against the tool's schema before dispatch (core.md A.10).
  * Coercion never guesses: what cannot be converted stays as it is and the tool answers for it.
  */
+import { isTooDeep, MAX_JSON_DEPTH } from "@/lib/json_depth.ts";
 import type { JsonSchema } from "./ports.ts";
 
 export type ParsedArguments =
@@ -16,6 +17,9 @@ export function parseArguments(text: string): ParsedArguments {
   if (!trimmed) return { type: "ok", args: {} };
   try {
     const value: unknown = JSON.parse(trimmed);
+    if (isTooDeep(trimmed)) {
+      return { type: "invalid", message: `The arguments are nested deeper than ${MAX_JSON_DEPTH} levels` };
+    }
     if (value !== null && typeof value === "object" && !Array.isArray(value)) {
       return { type: "ok", args: value as Record<string, unknown> };
     }
@@ -38,7 +42,7 @@ function wants(schema: JsonSchema, type: string): boolean {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return isTooDeep(text) ? undefined : JSON.parse(text);
   } catch {
     return undefined;
   }

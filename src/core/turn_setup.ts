@@ -8,7 +8,7 @@ import { localDay } from "./budgets.ts";
 import { Guardrails } from "./guardrails.ts";
 import { HermesError, type ModelFailure } from "./errors.ts";
 import type { TurnResult } from "./events.ts";
-import { NO_USAGE, promptTokens, textOf } from "./messages.ts";
+import { promptTokens, textOf } from "./messages.ts";
 import { PLAN_MODE } from "./plan_mode.ts";
 import type { GuardContext, ModelChoice, ResolvedModel, Tool } from "./ports.ts";
 import type { LiveSession } from "./session.ts";

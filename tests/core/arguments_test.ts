@@ -43,3 +43,16 @@ Deno.test("coerceArguments() keeps what cannot be converted", () => {
   assertEquals(coerceArguments(args, schema), args);
   assertEquals(coerceArguments({ limit: "1.5" }, schema), { limit: "1.5" });
 });
+
+Deno.test("parseArguments() refuses what is nested too deep to be handled, and takes the deepest that is not", () => {
+  const nested = (depth: number) => `{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
+  assertEquals(parseArguments(nested(512)).type, "ok");
+  assertEquals(parseArguments(nested(513)), {
+    type: "invalid",
+    message: "The arguments are nested deeper than 512 levels",
+  });
+  assertEquals(parseArguments(`{"a":"${"[".repeat(5_000)}\\"${"{".repeat(5_000)}"}`).type, "ok");
+  const text = "[".repeat(20_000) + "]".repeat(20_000);
+  const schema = { type: "object", properties: { list: { type: "array" } } } as const;
+  assertEquals(coerceArguments({ list: text }, schema), { list: [text] });
+});

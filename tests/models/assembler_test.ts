@@ -208,3 +208,22 @@ Deno.test("SseParser.push() skips comments and other fields and joins data lines
   );
   assertEquals([events, parser.end()], [["a\nb"], ["c"]]);
 });
+
+Deno.test("SseParser.push() joins a line that comes in many pieces, its CR apart from its LF", () => {
+  const parser = new SseParser();
+  const push = (text: string) => parser.push(new TextEncoder().encode(text));
+  const pieces = Array.from({ length: 1_000 }, (_, n) => `${n},`);
+  assertEquals(["data: ", ...pieces].flatMap(push), []);
+  assertEquals(push("end\r"), []);
+  assertEquals(push("\n\r"), []);
+  assertEquals(push("\ndata: next"), [`${pieces.join("")}end`]);
+  assertEquals(push("\n"), []);
+  assertEquals(push("\n"), ["next"]);
+});
+
+Deno.test("ChatAssembler.acceptEvent() refuses an event that is nested too deep to be handled", () => {
+  const assembler = new ChatAssembler(CONTEXT);
+  assembler.acceptEvent(`{"choices":${"[".repeat(20_000)}${"]".repeat(20_000)}}`);
+  const failure = fold(assembler.finish()).failure;
+  assertMatch(JSON.stringify(failure), /nested deeper than 512 levels/);
+});

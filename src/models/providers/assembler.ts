@@ -2,6 +2,7 @@
  * From the events of a wire to chunks: what all wires share. A subclass reads one parsed event of its wire into the
  * `Answer`; nothing here waits, and nothing is thrown.
  */
+import { isTooDeep, MAX_JSON_DEPTH } from "@/lib/json_depth.ts";
 import type { FinishReason, ModelChunk, ModelFailure } from "@/core/contract.ts";
 import { Answer } from "./answer.ts";
 import { type FailureContext, failureOfEvent } from "./failures.ts";
@@ -46,6 +47,10 @@ export abstract class Assembler {
       event = JSON.parse(data);
     } catch {
       this.answer.fail("invalid_response", "The answer holds an event that is not JSON");
+      return;
+    }
+    if (isTooDeep(data)) {
+      this.answer.fail("invalid_response", `The answer is nested deeper than ${MAX_JSON_DEPTH} levels`);
       return;
     }
     if (typeof event === "object" && event !== null) this.accept(event as Json);

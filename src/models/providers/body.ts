@@ -1,5 +1,7 @@
 /** Tells a stream of events from a whole answer by its first bytes, and gathers the whole one (bounded). */
 
+import { isTooDeep } from "@/lib/json_depth.ts";
+
 const MAX_BODY = 64 << 20;
 
 export class WholeBody {
@@ -16,10 +18,12 @@ export class WholeBody {
     return this.#text.trim() === "";
   }
 
-  /** `null` when it is not a JSON object. */
+  /** `null` when it is not a JSON object, or one that is nested too deep to be handled. */
   json(): Readonly<Record<string, unknown>> | null {
     try {
-      const value: unknown = JSON.parse(this.#text + this.#decoder.decode());
+      const text = this.#text + this.#decoder.decode();
+      const value: unknown = JSON.parse(text);
+      if (isTooDeep(text)) return null;
       return typeof value === "object" && value !== null ? value as Record<string, unknown> : null;
     } catch {
       return null;

@@ -131,8 +131,17 @@ export function readErrorBody(body: unknown): ErrorBody {
     .find((value) => typeof value === "string" && value !== "") as string | undefined;
   const code = outer["code"] ?? outer["status"];
   const status = typeof code === "number" && code >= 400 && code < 600 ? code : null;
-  const shown = message ?? (outer["detail"] === undefined ? "" : JSON.stringify(outer["detail"]));
+  const shown = message ?? jsonOf(outer["detail"]);
   return { message: shown, text: [shown, code, outer["type"]].filter(Boolean).join(" "), status };
+}
+
+/** Empty for what is absent, or nested too deep to be written. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "";
+  } catch {
+    return "";
+  }
 }
 
 /** Error pages of proxies: the title says more than the markup. */

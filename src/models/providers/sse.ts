@@ -28,9 +28,11 @@ export class SseParser {
   }
 
   #consume(text: string, events: string[]): void {
+    // Only what is new is looked through, so that a long line costs its length and not the square of it.
+    const endsNoLine = !text.includes("\n");
     const buffer = this.#rest === "" ? text : this.#rest + text;
     let start = 0;
-    for (let at = buffer.indexOf("\n"); at !== -1; at = buffer.indexOf("\n", start)) {
+    for (let at = endsNoLine ? -1 : buffer.indexOf("\n"); at !== -1; at = buffer.indexOf("\n", start)) {
       this.#line(buffer, start, at > start && buffer.charCodeAt(at - 1) === 13 ? at - 1 : at, events);
       start = at + 1;
     }
