@@ -20,7 +20,7 @@ const DRAWING: Readonly<Record<string, Room>> = {
   "src/protocols/api": { level: 4, doors: ["mod.ts"] },
   "src/app": { level: 3, doors: ["mod.ts", "base.ts", "build.ts", "version.ts"] },
   "src/commands": { level: 2, doors: ["mod.ts"] },
-  "src/tools": { level: 2, doors: ["mod.ts"] },
+  "src/tools": { level: 2, doors: ["mod.ts", "local_files.ts"] },
   "src/approvals": { level: 2, doors: ["mod.ts"] },
   "src/mcp": { level: 2, doors: ["mod.ts"] },
   "src/models": { level: 2, doors: ["mod.ts"] },

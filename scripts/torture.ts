@@ -2,7 +2,7 @@
  * `deno task torture`: attacks the compiled program with bad frames, kills and a faulty model, the same way for the
  * same seed. Findings go to stdout as JSON, one a line; progress to stderr. Exit code 1 when anything was found.
  *
- *   deno task torture [--seed n] [--frames n] [--door acp|gateway|api] [--kills n] [--faults all|none|NAME] [--binary FILE]
+ *   deno task torture [--seed n] [--frames n] [--door acp|gateway|api] [--kills n] [--fault none|NAME]… [--binary FILE]
  */
 import { parseArgs } from "node:util";
 import type { Finding } from "./torture/judge.ts";
@@ -14,12 +14,17 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     frames: { type: "string", default: "600" },
     kills: { type: "string", default: "6" },
-    faults: { type: "string", default: "all" },
+    fault: { type: "string", multiple: true },
     door: { type: "string", multiple: true },
     binary: { type: "string" },
   },
 });
-if (values.binary) Deno.env.set("HERMES_BIN", values.binary);
+const built = new URL("../dist/hermes", import.meta.url).pathname;
+const binary = values.binary ?? Deno.env.get("HERMES_BIN") ?? built;
+if (await Deno.stat(binary).then((stat) => stat.isFile, () => false)) Deno.env.set("HERMES_BIN", binary);
+else {throw new Error(
+    `There is no program at ${binary}: build it with "deno task build", or name it with --binary`,
+  );}
 
 function write(to: typeof Deno.stdout | typeof Deno.stderr, text: string): void {
   const bytes = new TextEncoder().encode(`${text}\n`);
@@ -30,7 +35,7 @@ const findings: readonly Finding[] = await runTorture({
   seed: Number(values.seed),
   frames: Number(values.frames),
   kills: Number(values.kills),
-  faults: values.faults,
+  ...(values.fault ? { faults: values.fault.filter((name) => name !== "none") } : {}),
   doors: DOORS.filter((door) => values.door?.includes(door) ?? true),
   say: (text) => write(Deno.stderr, text),
 });

@@ -125,8 +125,8 @@ export const FAULTS: readonly ModelFault[] = [
     end: "error",
   })),
   {
-    name: "429 with a long wait",
-    play: status(429, error("later"), "Retry-After: 86400\r\n"),
+    name: "429 with a wait that cannot be read",
+    play: status(429, error("later"), "Retry-After: soon\r\nretry-after-ms: -5\r\n"),
     times: Infinity,
     end: "error",
   },
@@ -178,7 +178,7 @@ export const FAULTS: readonly ModelFault[] = [
   { name: "slow bytes", play: slowBytes, end: "complete" },
   {
     name: "huge arguments",
-    play: calling("a", "read_file", JSON.stringify({ path: "x".repeat(8_000_000) })),
+    play: calling("a", "read_file", JSON.stringify({ path: "x".repeat(2_000_000) })),
     end: "complete",
   },
   {

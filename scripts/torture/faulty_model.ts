@@ -102,15 +102,21 @@ export class FaultyModel implements AsyncDisposable {
   #serve(socket: Socket): void {
     this.#sockets.add(socket);
     const out = new Out(socket);
-    let text = "";
+    let head = "";
+    let missing = 0;
     socket.on("close", () => this.#sockets.delete(socket));
     socket.on("data", (data: Uint8Array) => {
-      text += new TextDecoder().decode(data);
-      const end = text.indexOf("\r\n\r\n");
-      const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0);
-      if (end === -1 || new TextEncoder().encode(text.slice(end + 4)).length < length) return;
-      const isCall = text.includes("/chat/completions");
-      text = "";
+      if (missing === 0) {
+        head += new TextDecoder("latin1").decode(data);
+        const end = head.indexOf("\r\n\r\n");
+        if (end === -1) return;
+        const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
+        missing = end + 4 + length - head.length;
+      } else missing -= data.length;
+      if (missing > 0) return;
+      const isCall = head.includes("/chat/completions");
+      head = "";
+      missing = 0;
       void this.#answer(out, isCall);
     });
   }

@@ -122,6 +122,7 @@ async function oneFrame(attack: Attack, id: string): Promise<void> {
     ? { ...good, params: safe(method, mutate(params, random)) }
     : mutateEnvelope(good, random);
   const line = encode(frame);
+  program.note(id, line);
   if (isSoundRequest(frame, id) && !isTooDeep(line)) program.expect(id, line);
   await send(attack, new TextEncoder().encode(line));
 }

@@ -95,10 +95,10 @@ function databaseFault(rig: Rig): string | null {
   }
 }
 
-/** A text that changes when sessions or messages do. */
+/** A text that changes when sessions or messages do; a database that is not there yet has none. */
 export function fingerprint(rig: Rig): string {
   const db = openDatabase(rig);
-  if (!db) return "none";
+  if (!db) return JSON.stringify([[], []]);
   try {
     const sessions = db.prepare("SELECT * FROM sessions ORDER BY id").all();
     const messages = db.prepare("SELECT * FROM messages ORDER BY id").all();

@@ -1,4 +1,5 @@
 /** The plan of a run: every attack on every door, each with its own seed, so that one can be repeated alone. */
+import { FAULTS } from "./faults.ts";
 import { fuzzHttp } from "./fuzz_http.ts";
 import { fuzzStdio } from "./fuzz_stdio.ts";
 import { type Finding, Judge } from "./judge.ts";
@@ -15,8 +16,8 @@ export interface TorturePlan {
   readonly frames: number;
   /** Kills per door. */
   readonly kills: number;
-  /** `all`, `none`, or the name of one fault of the model. */
-  readonly faults: string;
+  /** Names of the model's faults; absent: all. */
+  readonly faults?: readonly string[];
   readonly doors: readonly Door[];
   say(text: string): void;
 }
@@ -36,7 +37,8 @@ export async function runTorture(plan: TorturePlan): Promise<readonly Finding[]>
     if (plan.kills > 0) {
       await attack(`${door} kills`, (judge) => tryKills(door, plan.kills, judge, new Random(plan.seed)));
     }
-    if (plan.faults !== "none") await attack(`${door} model`, (judge) => tryFaults(door, plan.faults, judge));
+    const faults = FAULTS.filter(({ name }) => plan.faults?.includes(name) ?? true);
+    if (faults.length > 0) await attack(`${door} model`, (judge) => tryFaults(door, faults, judge));
   }
   return findings;
 }

@@ -18,7 +18,8 @@ export class StdioProgram {
   /** Called with every frame as it comes. */
   onFrame: (frame: Json) => void = () => {};
   readonly #answers = new Map<string, Json[]>();
-  readonly #sent = new Map<string, string>();
+  readonly #inputs = new Map<string, string>();
+  readonly #expected = new Set<string>();
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #reading: Promise<unknown>;
   readonly #judge: Judge;
@@ -64,7 +65,7 @@ export class StdioProgram {
 
   #takeAnswer(frame: Json, line: string): void {
     const key = JSON.stringify(frame.id);
-    const input = this.#sent.get(key);
+    const input = this.#inputs.get(key);
     this.#answers.set(key, [...this.#answers.get(key) ?? [], frame]);
     if (frame.error) {
       this.#judge.text("an error answer", JSON.stringify(frame.error), input);
@@ -90,7 +91,13 @@ export class StdioProgram {
 
   /** Notes that the id has been asked for; `input` is told when the answer is wrong. */
   expect(id: unknown, input: string): void {
-    this.#sent.set(JSON.stringify(id), input);
+    this.note(id, input);
+    this.#expected.add(JSON.stringify(id));
+  }
+
+  /** Keeps what was sent under this id, whether it gets an answer or not. */
+  note(id: unknown, input: string): void {
+    this.#inputs.set(JSON.stringify(id), input);
   }
 
   answersTo(id: unknown): readonly Json[] {
@@ -112,9 +119,9 @@ export class StdioProgram {
 
   /** Ids that were asked for and got no answer, or more than one. */
   judgeAnswers(): void {
-    for (const [key, input] of this.#sent) {
+    for (const key of this.#expected) {
       const count = this.#answers.get(key)?.length ?? 0;
-      if (count !== 1) this.#judge.report(`${count} answers to ${key}`, input);
+      if (count !== 1) this.#judge.report(`${count} answers to ${key}`, this.#inputs.get(key));
     }
   }
 

@@ -5,7 +5,7 @@
 import { startApi } from "../../tests/support/api_driver.ts";
 import { makeRig, type Rig } from "../../tests/support/program.ts";
 import type { Judge } from "./judge.ts";
-import { FAULTS, type ModelFault } from "./faults.ts";
+import type { ModelFault } from "./faults.ts";
 import { type FaultyModel, startFaultyModel } from "./faulty_model.ts";
 import { tortureConfig } from "./model.ts";
 import { type Json, StdioProgram } from "./stdio_program.ts";
@@ -29,8 +29,7 @@ interface Bench extends AsyncDisposable {
   renew(): Promise<void>;
 }
 
-export async function tryFaults(door: string, only: string, judge: Judge): Promise<number> {
-  const faults = only === "all" ? FAULTS : FAULTS.filter((fault) => fault.name === only);
+export async function tryFaults(door: string, faults: readonly ModelFault[], judge: Judge): Promise<number> {
   await using model = await startFaultyModel();
   await using rig = await makeRig({
     config: tortureConfig(model.url),

@@ -3,21 +3,24 @@ import type { Platform } from "@/platform/mod.ts";
 import { createBase } from "./foundation.ts";
 import type { Hermes, HermesBase, HermesOptions, HermesStart } from "./mod.ts";
 
-/** Starts light; `load()` brings the whole program. */
+/** Starts light; `open()` brings sessions and store, `load()` the whole program. */
 export function startHermes(platform: Platform, options: HermesOptions): HermesStart {
   const base = createBase(platform, options);
-  let loading: Promise<Hermes> | null = null;
+  let opening: Promise<Hermes> | null = null;
+  const open = () => opening ??= openRest(base, options);
   return {
     ...base,
-    load: () => {
-      loading ??= loadRest(base, options);
-      return loading;
+    open,
+    load: async () => {
+      const hermes = await open();
+      await hermes.ready();
+      return hermes;
     },
   };
 }
 
 /** Settings of an older install are taken over once, before anything reads them for good (core.md D7). */
-async function loadRest(base: HermesBase, options: HermesOptions): Promise<Hermes> {
-  const [{ completeHermes }] = await Promise.all([import("./build.ts"), base.config.importLegacy()]);
-  return completeHermes(base, options);
+async function openRest(base: HermesBase, options: HermesOptions): Promise<Hermes> {
+  const [{ openHermes }] = await Promise.all([import("./open.ts"), base.config.importLegacy()]);
+  return openHermes(base, options);
 }

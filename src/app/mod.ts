@@ -36,11 +36,20 @@ export interface HermesBase {
 
 /** The base and the way to the rest, which is loaded while the client reads the first answer. */
 export interface HermesStart extends HermesBase {
-  /** Loads the core, the store and the tools; later calls get the same record. */
+  /** Loads sessions and store: enough for a new session. The rooms behind `ready()` may still be missing. */
+  open(): Promise<Hermes>;
+  /** The whole program; later calls get the same record. */
   load(): Promise<Hermes>;
 }
 
+/**
+ * The program. `commands`, `tools`, `skills`, `guard`, `fileHistory` and the processes may be used once `isReady`; whoever
+ * has it from `load()` need not ask.
+ */
 export interface Hermes extends HermesBase {
+  readonly isReady: boolean;
+  /** Loads what is missing; turns wait for it by themselves. */
+  ready(): Promise<void>;
   readonly sessions: Sessions;
   readonly commands: Commands;
   readonly tools: readonly Tool[];

@@ -91,6 +91,11 @@ function filesOf(detail: AuditRow["detail"]): string {
   return files.length === 0 ? "" : `  changed ${files.map(({ path }) => withoutControls(path)).join(", ")}`;
 }
 
+/** Empty where the turn ended before a model was known. */
+function modelOf(detail: AuditRow["detail"]): string {
+  return [text(detail["provider"]), text(detail["model"])].filter((part) => part !== "").join(":");
+}
+
 /** What an entry says, for people. */
 function saying({ kind, tool, detail }: AuditRow): string {
   switch (kind) {
@@ -110,7 +115,7 @@ function saying({ kind, tool, detail }: AuditRow): string {
       return `${text(detail["title"]) || tool}  ${how}${why ? ` (${why})` : ""}${filesOf(detail)}`;
     }
     case "turn.end":
-      return `${text(detail["outcome"])}  ${text(detail["provider"])}:${text(detail["model"])}`;
+      return [text(detail["outcome"]), modelOf(detail)].filter((part) => part !== "").join("  ");
     case "restore":
       return `put back${filesOf(detail)}`;
   }

@@ -174,6 +174,7 @@ function greet({ hermes, session, view, input }: Chat): void {
   const label = model.isDemo
     ? `${model.label}, a set of rules and not an AI`
     : `${model.model} (${model.provider})`;
-  view.banner(`hermes ${hermes.version}`, `${label}${title}, in ${session.cwd}`);
+  view.banner(`hermes ${hermes.version}`, `${label}${title}`);
+  view.info(`in ${session.cwd}`);
   view.info("/help lists commands, Ctrl-C stops an answer, Ctrl-D leaves");
 }

@@ -88,7 +88,12 @@ function get({ hermes, terminal, parsed, words }: Context): number {
 
 async function set({ hermes, terminal, parsed, words }: Context): Promise<number> {
   const [key, ...value] = words;
+  const known = new Set(hermes.config.warnings());
   const done = await hermes.config.set(key!, value.join(" "));
+  // A name with a spelling mistake is written all the same, and does nothing: say so at once.
+  for (const warning of hermes.config.warnings()) {
+    if (!known.has(warning)) terminal.note(`hermes: warning: ${warning}`);
+  }
   if (parsed.has("json")) return printJson(terminal, { key: done.key, value: done.shown, file: done.file });
   return printLine(terminal, `${done.key} = ${done.shown}  (${done.file})`);
 }
@@ -99,8 +104,16 @@ async function unset({ hermes, terminal, words }: Context): Promise<number> {
   hermes.config.get(key);
   const path = key.split(".").map((part) => /^\d+$/.test(part) ? Number(part) : part);
   await hermes.config.write(path, undefined);
-  const now = hermes.config.get(key);
-  return printLine(terminal, `${key} removed; in force now: ${JSON.stringify(now ?? null)}`);
+  return printLine(terminal, `${key} removed${inForce(hermes, key)}`);
+}
+
+/** Nothing is in force for a key that only the file knew. */
+function inForce(hermes: Hermes, key: string): string {
+  try {
+    return `; in force now: ${JSON.stringify(hermes.config.get(key) ?? null)}`;
+  } catch {
+    return "";
+  }
 }
 
 async function init({ hermes, terminal }: Context): Promise<number> {

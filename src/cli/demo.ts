@@ -132,6 +132,9 @@ function outro(stage: Stage, terminal: Terminal, played: Played): void {
     ["hermes serve --demo", "then point any OpenAI client at it"],
   ];
   for (const [command, meaning] of next) terminal.line(`   ${paint.cyan(command.padEnd(20))} ${meaning}`);
+  if (sourceEntry(stage.platform) !== null) {
+    terminal.line("   From source, say `deno task hermes` for `hermes`.");
+  }
 }
 
 function tellFailure(terminal: Terminal, error: unknown, servers: readonly ServerProcess[]): void {

@@ -72,7 +72,7 @@ export function renderMainHelp(version: string, groups: readonly CommandGroup[],
   const lines = (group: CommandGroup) =>
     group.commands.map((c) => `  ${paint.cyan(c.name.padEnd(widest))}  ${c.summary}`);
   return [
-    `${paint.bold("hermes")} ${version}: one AI agent that your editor, your apps and your scripts can drive`,
+    `${paint.bold("hermes")} ${version}: one AI agent that your editor, apps and scripts can drive`,
     ...section("Usage", ["  hermes <command> [options]", "  hermes <command> --help"], paint),
     ...groups.flatMap((group) => section(group.title, lines(group), paint)),
     ...section(
@@ -85,9 +85,9 @@ export function renderMainHelp(version: string, groups: readonly CommandGroup[],
       paint,
     ),
     ...section("Start here", [
-      `  hermes demo            ${paint.dim("# watch it work: no key, no network, nothing to configure")}`,
+      `  hermes demo            ${paint.dim("# watch it work: no key, no network")}`,
       `  hermes chat --demo     ${paint.dim("# talk to the built-in demo model yourself")}`,
-      `  hermes setup           ${paint.dim("# choose a real model: a provider's key or a local server")}`,
+      `  hermes setup           ${paint.dim("# choose a real model: a key or a local server")}`,
     ], paint),
     ...section("Environment", [
       ...definitions([

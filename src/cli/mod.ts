@@ -72,7 +72,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "sessions",
-    summary: "List, show, search, export or delete conversations; put files back",
+    summary: "List, show, search, export, delete; put files back",
     group: "Manage",
     load: () => import("./sessions.ts"),
   },

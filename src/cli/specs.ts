@@ -303,7 +303,7 @@ export const AUDIT: CommandSpec = {
 };
 
 export const SETUP: CommandSpec = {
-  usage: ["", "--provider <id> --model <name> [--base-url <url>] [--key-env <NAME>]"],
+  usage: ["", "--provider <id> --model <name> [options]"],
   about:
     "Chooses a provider and a model, stores the key in .env and makes one small test call. Local servers " +
     "(Ollama, LM Studio, llama.cpp, vLLM) are found by themselves. With --provider nothing is asked, for scripts; " +
@@ -322,7 +322,7 @@ export const SETUP: CommandSpec = {
   ],
   examples: [
     ["hermes setup", "answer a few questions"],
-    ["hermes setup --provider custom --base-url http://127.0.0.1:8000/v1 --model qwen3", "from a script"],
+    ["hermes setup --provider custom --base-url http://127.0.0.1:8000/v1 -m qwen3", "from a script"],
   ],
 };
 

@@ -33,7 +33,9 @@ export interface CoreServices {
   readonly home: string;
   settings(): Settings;
   store(): SessionStore;
-  /** Tools of a surface, in the order the model sees them. */
+  /** Resolves when tools, guard and skills are there; absent: they always are. Every turn waits for it. */
+  ready?(): Promise<void>;
+  /** Tools of a surface, in the order the model sees them; none before `ready()`. */
   tools(surface: string): readonly Tool[];
   toolSpecs(surface: string): readonly ToolSpec[];
   /** Environment of child processes: provider keys removed. */
@@ -45,7 +47,7 @@ export interface CoreServices {
   /** Tools of MCP servers; absent: none. */
   readonly external?: ExternalTools;
   /** For the index in the prompt; absent: none. */
-  readonly skills?: Skills;
+  readonly skills?: Skills | undefined;
   /** A session was created, restored or forked; called once for each, before anything happens in it. */
   onSession?(session: ObservedSession): void;
   /** `--yolo`. */

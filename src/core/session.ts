@@ -352,7 +352,7 @@ export class LiveSession implements Session {
       reasoning: "",
       startedAt: this.#lastActivityAt,
     };
-    const engine = await loadEngine();
+    const [engine] = await Promise.all([loadEngine(), this.services.ready?.()]);
     let result: TurnResult;
     try {
       await this.#storeForTurn(turn.controller.signal);

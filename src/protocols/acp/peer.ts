@@ -56,6 +56,13 @@ export class PeerError extends Error {
   }
 }
 
+/** What may go on while a part of the program is still being loaded. */
+export interface Gate {
+  passes(method: string): boolean;
+  /** Something waits now. */
+  onHeld(): void;
+}
+
 export class Peer {
   readonly #writer: FrameWriter;
   readonly #handlers: PeerHandlers;
@@ -68,6 +75,8 @@ export class Peer {
   #openRequests = 0;
   #nextId = 0;
   #held: Incoming[] | null = null;
+  /** While set, messages that pass are handed over although others are held back. */
+  #gate: Gate | null = null;
   #quietWaiters: (() => void)[] = [];
 
   constructor(writer: FrameWriter, handlers: PeerHandlers) {
@@ -107,8 +116,17 @@ export class Peer {
     return new Promise((resolve) => this.#quietWaiters.push(resolve));
   }
 
+  /** Hands over what passes, up to the first message that does not; the rest waits for `release()`. */
+  releaseSome(gate: Gate): void {
+    this.#gate = gate;
+    const held = this.#held ?? [];
+    this.#held = [];
+    for (const message of held) this.#receive(message);
+  }
+
   /** Ends the hold-back and hands over what has come meanwhile. */
   release(): void {
+    this.#gate = null;
     const held = this.#held ?? [];
     this.#held = null;
     for (let i = 0; i < held.length; i++) {
@@ -169,8 +187,16 @@ export class Peer {
 
   #receive(message: Incoming): void {
     if (message.type === "ignore") return;
-    if (this.#held) this.#held.push(message);
-    else this.#dispatch(message);
+    if (!this.#held || this.#passes(message)) return this.#dispatch(message);
+    this.#held.push(message);
+    this.#gate?.onHeld();
+  }
+
+  /** Order is kept: nothing passes what is held back already. */
+  #passes(message: Incoming): boolean {
+    if (!this.#gate || this.#held!.length > 0) return false;
+    if (message.type === "request") return this.#gate.passes(message.method);
+    return message.type !== "notification";
   }
 
   #dispatch(message: Incoming): void {

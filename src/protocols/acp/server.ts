@@ -34,6 +34,8 @@ export interface AcpProgram {
 }
 
 /** The longest time a timer takes. */
+/** Without a `session/new` the rest is loaded after this. */
+const FINISH_MS = 25;
 const NEVER_MS = 2 ** 31 - 1;
 const CANCEL_MS = 1_000;
 const SHUTDOWN_MS = 600;
@@ -58,6 +60,7 @@ class AcpServer {
   #methods: Methods | null = null;
   #loadError: unknown = null;
   #stallMs = NEVER_MS;
+  #finishing = false;
 
   constructor(program: AcpProgram, io: AcpIo) {
     this.#program = program;
@@ -112,7 +115,10 @@ class AcpServer {
   #onRequest(method: string, params: Params, context: RequestContext): unknown {
     if (method === "initialize") return this.#onInitialize(params, context);
     const run = this.#methods?.requests[method];
-    if (run) return run(params, context);
+    if (run) {
+      if (!this.#hermes!.isReady) context.afterResponse(() => void this.#finishLoading(this.#hermes!));
+      return run(params, context);
+    }
     if (!this.#handshake) throw new AcpError(INVALID_REQUEST, "Invalid request: initialize comes first");
     if (this.#loadError) throw this.#loadError;
     throw new AcpError(METHOD_NOT_FOUND, `Method not found: ${method.slice(0, 100)}`, {
@@ -138,17 +144,42 @@ class AcpServer {
     this.#peer.release();
   }
 
-  /** Loads the rest of the program while the client reads our answer; messages are held back meanwhile. */
+  /**
+   * Loads what a new session needs while the client reads our answer; messages are held back meanwhile. What only a
+   * prompt needs comes behind the first `session/new`, or as soon as anything else waits for it.
+   */
   async #load(): Promise<void> {
     try {
-      const [hermes, { createMethods }] = await Promise.all([this.#start!.load(), import("./methods.ts")]);
+      const [hermes, { createMethods }] = await Promise.all([this.#start!.open(), import("./methods.ts")]);
       this.#hermes = hermes;
       this.#methods = createMethods(hermes, this.#peer);
+      this.#methods.shakeHands(this.#handshake!);
       this.#warnAboutManifest();
+      const finish = () => void this.#finishLoading(hermes);
+      setTimeout(finish, FINISH_MS);
+      this.#peer.releaseSome({ passes: (method) => method === "session/new", onHeld: finish });
     } catch (error) {
-      this.#loadError = error;
-      this.#program.report(`hermes acp: cannot load: ${this.#toRpcError(error).message}`);
+      this.#failLoading(error);
     }
+  }
+
+  async #finishLoading(hermes: Hermes): Promise<void> {
+    if (this.#finishing) return;
+    this.#finishing = true;
+    try {
+      await hermes.ready();
+      // What a new session says first has waited for the same moment and goes first.
+      await Promise.resolve();
+      this.#ready();
+    } catch (error) {
+      this.#failLoading(error);
+    }
+  }
+
+  #failLoading(error: unknown): void {
+    this.#loadError = error;
+    this.#methods = null;
+    this.#program.report(`hermes acp: cannot load: ${this.#toRpcError(error).message}`);
     this.#ready();
   }
 

@@ -2,6 +2,7 @@
  * The life of sessions on this wire (acp.md C3): new, load, resume, fork, close, delete. Each checks all it
  * was given before anything changes; what comes after an answer is sent after it.
  */
+import type { Hermes } from "@/app/mod.ts";
 import type { Session } from "@/core/contract.ts";
 import { requireModel } from "./auth.ts";
 import type { Connection } from "./connection.ts";
@@ -61,6 +62,12 @@ function stateOf(connection: Connection, session: Session) {
   return { modes: modesOf(session), configOptions: configOptions(session, connection.hermes) };
 }
 
+/** Commands and tools may still be loading behind the first answer. */
+function whenReady(hermes: Hermes, run: () => void): void {
+  if (hermes.isReady) run();
+  else void hermes.ready().then(run);
+}
+
 /** Takes over the session that `make` makes and lets it speak once its id is known to the client. */
 async function introduce(
   connection: Connection,
@@ -76,7 +83,7 @@ async function introduce(
   }
   context.afterResponse(() => {
     view.listen();
-    view.sendOpening();
+    whenReady(connection.hermes, () => view.sendOpening());
   });
   return view.session!;
 }

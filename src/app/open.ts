@@ -1,0 +1,147 @@
+/**
+ * With `foundation.ts` and `rooms.ts` the only place that wires the rooms together. A new session needs what is here;
+ * the rest (`rooms.ts`) comes with `ready()`, and every turn waits for it.
+ */
+import { type CoreServices, HermesError, LiveSessions, type ResolvedModel, type Store } from "@/core/mod.ts";
+import { within } from "@/lib/abort.ts";
+import type { Redact } from "@/lib/redact.ts";
+import { createMcp } from "@/mcp/mod.ts";
+import type { Platform } from "@/platform/mod.ts";
+import { openStore } from "@/store/mod.ts";
+import { createLocalFiles } from "@/tools/local_files.ts";
+import { scrubEnvironment } from "./child_env.ts";
+import { Journal } from "./journal.ts";
+import { lateGuard, LateRooms } from "./late_rooms.ts";
+import type { Hermes, HermesBase, HermesOptions } from "./mod.ts";
+import type { Rooms, RoomsDeps } from "./rooms.ts";
+import { VERSION } from "./version.ts";
+
+/** How long the end waits for the last entries of the audit trail. */
+const JOURNAL_MS = 1_000;
+
+async function loadRooms(deps: RoomsDeps): Promise<Rooms> {
+  const { createRooms } = await import("./rooms.ts");
+  return createRooms(deps);
+}
+
+/** The record with its rooms still to come; `makeRooms` brings them at once. */
+export function openHermes(
+  base: HermesBase,
+  options: HermesOptions,
+  makeRooms?: (deps: RoomsDeps) => Rooms,
+): Hermes {
+  const { platform, config, log, models } = base;
+  const redactor: Redact = (text, mode) => base.redact(text, mode);
+
+  let opened: Store | null = null;
+  function store(): Store {
+    if (!opened) {
+      makeHome(platform, config.home);
+      opened = openStore(options.storePath ?? `${config.home}/hermes.db`, { platform, log });
+    }
+    return opened;
+  }
+
+  const childEnv = () => scrubEnvironment(platform.env(), models.secretEnvNames(), config.settings());
+  const disk = createLocalFiles(platform);
+  const deps: RoomsDeps = { base, options, disk, store, childEnv };
+  const rooms = new LateRooms(() => loadRooms(deps));
+  if (makeRooms) rooms.bind(makeRooms(deps));
+  const journal = new Journal({
+    platform,
+    home: config.home,
+    log,
+    store,
+    settings: () => config.settings(),
+    redact: (text) => redactor(text, "full"),
+  });
+  const mcp = createMcp({
+    platform,
+    config,
+    log,
+    redact: (text) => redactor(text, "full"),
+    version: VERSION,
+    surface: options.surface,
+    childEnv,
+  });
+
+  const services: CoreServices = {
+    platform,
+    log,
+    models,
+    guard: lateGuard(rooms, redactor),
+    home: config.home,
+    settings: () => config.settings(),
+    store,
+    ready: () => rooms.ready(),
+    tools: (surface) => rooms.maybe?.lists.of(surface).tools ?? [],
+    toolSpecs: (surface) => rooms.maybe?.lists.of(surface).specs ?? [],
+    childEnv,
+    external: mcp,
+    get skills() {
+      return rooms.maybe?.skills;
+    },
+    restored: (scope, history) => rooms.when((there) => there.restored(scope, history)),
+    forgotten: (scope) => rooms.when((there) => there.forgotten(scope)),
+    onSession: (session) => journal.watch(session),
+    yolo: options.yolo ?? isTrue(config.env("HERMES_YOLO_MODE")),
+    persistModel: (model) => persistModel(model),
+  };
+
+  async function persistModel(model: ResolvedModel): Promise<void> {
+    await config.write(["model", "default"], model.model);
+    await config.write(["model", "provider"], model.provider);
+    await config.write(["model", "base_url"], model.baseUrl || undefined);
+  }
+
+  const sessions = new LiveSessions(services, disk);
+  return {
+    ...base,
+    sessions,
+    disk,
+    mcp,
+    childEnv,
+    store,
+    ready: () => rooms.ready(),
+    get isReady() {
+      return rooms.isReady;
+    },
+    get guard() {
+      return rooms.now.guard;
+    },
+    get tools() {
+      return rooms.now.tools;
+    },
+    get skills() {
+      return rooms.now.skills;
+    },
+    get commands() {
+      return rooms.now.commands;
+    },
+    get fileHistory() {
+      return rooms.now.fileHistory;
+    },
+    stopProcesses: (session) => rooms.now.stopProcesses(session),
+    processes: (session) => rooms.now.processes(session),
+    shutdown: async (reason, limits) => {
+      await Promise.all([sessions.closeAll(reason, limits ?? {}), mcp.close()]);
+      await within(journal.close(), JOURNAL_MS);
+      opened?.close();
+      opened = null;
+    },
+  };
+}
+
+function makeHome(platform: Platform, home: string): void {
+  try {
+    platform.files.mkdirSync(home, { mode: 0o700 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const advice = "Set HERMES_HOME to a folder that can be written.";
+    throw new HermesError("store_failed", `Cannot use the data home ${home}: ${reason}. ${advice}`, { home });
+  }
+}
+
+function isTrue(value: string | undefined): boolean {
+  return value !== undefined && /^(1|true|yes|on)$/i.test(value.trim());
+}
