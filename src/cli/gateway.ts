@@ -23,7 +23,7 @@ export async function run(args: readonly string[], platform: Platform): Promise<
   const options = {
     platform,
     yolo: hermes.yolo ?? false,
-    load: async () => await (await import("@/app/base.ts")).startHermes(platform, hermes).load(),
+    load: async () => await (await import("@/app/base.ts")).startHermes(platform, hermes).open(),
   };
   return ws ? await serveGatewayWs({ ...options, ...ws }) : await serveGatewayStdio(options);
 }

@@ -9,7 +9,7 @@ export function starterText(): string {
   // All keys with their meaning: hermes config schema. One value: hermes config get|set <key>.
   "$schema": "${SCHEMA_LINK}",
 
-  // The model of new sessions, e.g. "openrouter/anthropic/claude-sonnet-4.6", or "builtin:demo" to look around.
+  // The model of new sessions, e.g. "openrouter:anthropic/claude-sonnet-4.6", or "builtin:demo" to look around.
   // Keys belong into .env beside this file: hermes config set OPENROUTER_API_KEY <key>
   // "model": { "default": "", "provider": "auto" },
 

@@ -297,7 +297,9 @@ export class LiveSession implements RenderTarget {
   }
 
   emitInfo(): void {
-    this.emit("session.info", this.info());
+    // Tools may still be loading behind the first answer.
+    if (this.#hermes.isReady) this.emit("session.info", this.info());
+    else void this.#hermes.ready().then(() => this.emitInfo());
   }
 
   #push(open: string): void {

@@ -86,6 +86,7 @@ const hermes = {
   tools: [],
   version: "0.0.0",
   platform: { clock: { now: () => 0 }, files: { statSync: () => null, readTextSync: () => null } },
+  isReady: true,
 } as unknown as Hermes;
 
 function open(): { session: FakeSession; live: LiveSession; client: Client; types(): string[] } {

@@ -30,6 +30,7 @@ function check(params: RewindParams, setting: Setting = {}): unknown {
   const { busy = false, stored = true, ancestors = [] } = setting;
   const hermes = {
     store: () => ({ loadMessages: () => OWN, loadLineage: () => [...ancestors, ...OWN] }),
+    isReady: true,
   } as unknown as Hermes;
   const session = { stored, headId: "s", running: busy, history: () => OWN };
   try {

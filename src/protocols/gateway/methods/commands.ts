@@ -22,7 +22,6 @@ const MIRRORED = new Set(["model", "compress", "personality", "prompt"]);
 const OWN_CODES: Readonly<Record<string, number>> = { compress: 5009, undo: 5008, retry: 5008 };
 
 export function commandMethods(gateway: Gateway): DefinedMethod[] {
-  const { commands } = gateway.hermes;
   return [
     method({
       name: "commands.catalog",
@@ -44,7 +43,7 @@ export function commandMethods(gateway: Gateway): DefinedMethod[] {
       params: z.object({ name: text }),
       failCode: 5012,
       handle: (params) => {
-        const found = commands.find(params.name ?? "", "gateway");
+        const found = gateway.hermes.commands.find(params.name ?? "", "gateway");
         if (!found) throw new RpcError(4011, `unknown command: ${params.name ?? ""}`);
         return { canonical: found.name, description: found.description, category: found.category };
       },
