@@ -20,10 +20,12 @@ export async function run(args: readonly string[], platform: Platform): Promise<
     ? { hermes: { surface: "tui" }, ws: null, contract: null }
     : await parse(args);
   if (contract) return await print(contract, platform);
+  // The light half comes before the first frame: it is small, and the first request would wait for it anyway.
+  const { startHermes } = await import("@/app/base.ts");
   const options = {
     platform,
     yolo: hermes.yolo ?? false,
-    load: async () => await (await import("@/app/base.ts")).startHermes(platform, hermes).open(),
+    load: () => startHermes(platform, hermes).open(),
   };
   return ws ? await serveGatewayWs({ ...options, ...ws }) : await serveGatewayStdio(options);
 }
