@@ -1,12 +1,13 @@
 /** Commands that only tell: nothing changes, no model call. */
 import {
+  compressionThreshold,
   HermesError,
   type Message,
   promptTokens,
   type Session,
   type Surface,
   type Tool,
-} from "@/core/contract.ts";
+} from "@/core/mod.ts";
 import { type Command, grouped, hostOf, text } from "./command.ts";
 
 const EVERYWHERE: readonly Surface[] = ["acp", "gateway", "cli"];
@@ -122,7 +123,8 @@ export const context: Command = {
     if (contextMax === null) lines.push(`Context: about ${grouped(contextUsed)} tokens (window unknown)`);
     else {
       const percent = Math.min(100, Math.round(contextUsed * 100 / contextMax));
-      const threshold = Math.round(contextMax * deps.config.settings().compression.threshold);
+      const { model, compression } = deps.config.settings();
+      const threshold = compressionThreshold(contextMax, model.max_tokens, compression);
       lines.push(`Context: about ${grouped(contextUsed)} of ${grouped(contextMax)} tokens (${percent} %)`);
       lines.push(
         `Compression threshold: ${grouped(threshold)} tokens, ${
