@@ -6,12 +6,14 @@ import type { Hermes, HermesOptions } from "@/app/mod.ts";
 import { HermesError, type SessionRow, type SessionStore } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { Terminal } from "./terminal.ts";
-import type { ParsedArgs } from "./args.ts";
+import { type ParsedArgs, UsageError } from "./args.ts";
 
-/** The choices of `--model`, `--provider`, `--demo`, `--yolo`. */
+/** The choices of `--model`, `--provider`, `--demo`, `--yolo`. Throws `UsageError` when they contradict each other. */
 export function hermesOptions(parsed: ParsedArgs): HermesOptions {
   const model = parsed.value("model");
   const provider = parsed.value("provider");
+  const named = model === undefined ? provider === undefined ? null : "--provider" : "--model";
+  if (parsed.has("demo") && named) throw new UsageError(`--demo is a model of its own: leave out ${named}`);
   return {
     surface: "cli",
     ...(model === undefined ? {} : { model }),

@@ -34,7 +34,7 @@ export async function serveApi(hermes: HermesStart, flags: ServeFlags = {}): Pro
     const server = await start(hermes, { ...fixed, key, loopback });
     if (made) announceKey(hermes, server.url, key);
     if (!loopback) stderr(OPEN_WARNING);
-    for (const warning of [...hermes.config.warnings(), ...routeWarnings(hermes)]) {
+    for (const warning of [...hermes.config.warnings(), ...routeWarnings(hermes), ...modelWarning(hermes)]) {
       stderr(`hermes: ${warning}`);
     }
     print(`API server listening on ${server.url} (model: ${fixed.modelName})`);
@@ -46,6 +46,16 @@ export async function serveApi(hermes: HermesStart, flags: ServeFlags = {}): Pro
     return 1;
   } finally {
     stop.dispose();
+  }
+}
+
+/** A server without a model answers 503; who starts it should not learn that from its clients. */
+function modelWarning(hermes: HermesBase): string[] {
+  try {
+    hermes.models.resolve();
+    return [];
+  } catch (error) {
+    return [`no turn can run yet: ${hermes.redact(error instanceof Error ? error.message : String(error))}`];
   }
 }
 

@@ -202,3 +202,12 @@ Deno.test("FC-26: a key that the provider repeats in its error is not shown by r
     assertEquals([code, stdout.includes(key), stderr.includes(key)], [1, false, false]);
   }
 });
+
+Deno.test("run: --demo together with another choice of model is wrong usage, not a silent choice", async () => {
+  await using rig = await makeRig();
+  for (const other of [["--provider", "nope"], ["--model", "m"]]) {
+    const { code, stdout, stderr } = await runProgram(["run", "--demo", ...other, "hi"], { rig });
+    assertEquals([code, stdout], [2, ""]);
+    assertMatch(stderr, /--demo is a model of its own: leave out --(provider|model)/);
+  }
+});
