@@ -112,7 +112,11 @@ const steps: Record<string, () => Promise<Counts>> = {
   unit: async () => await tests("unit tests", await existing(UNIT)),
   build: () => check("build", ["run", "--allow-all", "scripts/build.ts"]),
   binary: async () =>
-    await tests("black-box tests", await existing(["binary"]), values.fast ? {} : { HERMES_BIN: BINARY }),
+    await tests(
+      "black-box tests",
+      await existing(["binary", "torture"]),
+      values.fast ? {} : { HERMES_BIN: BINARY },
+    ),
 };
 if (values.fast) delete steps["build"];
 

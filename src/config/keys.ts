@@ -136,7 +136,7 @@ function limits(scope: string): Table {
 const AGENT: Table = {
   agent: {
     max_turns: [turns, 90, "Model calls per turn; null, none or 0 for no limit.", "HERMES_MAX_ITERATIONS"],
-    api_max_retries: [int(0), 3, "Retries of a failed model call."],
+    api_max_retries: [int(0), 3, "Attempts at a model call, the first one included."],
     service_tier: [text, "", "Service tier asked of the provider."],
     reasoning_effort: [
       text,

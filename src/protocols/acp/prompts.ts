@@ -20,7 +20,7 @@ import {
 import { abortable, isAbort } from "@/lib/abort.ts";
 import { gateError } from "./auth.ts";
 import { buildContent } from "./content.ts";
-import { fromModelFailure, internalError, REQUEST_CANCELLED, toRpcError } from "./errors.ts";
+import { fromModelFailure, REQUEST_CANCELLED, sessionNotFound, toRpcError } from "./errors.ts";
 import type { RequestContext } from "./peer.ts";
 import type { ContentBlock } from "./schema.ts";
 import type { StopReason } from "./sdk.ts";
@@ -150,7 +150,8 @@ export class PromptQueue {
     this.#admitting.delete(ticket);
     const session = this.#view.session;
     if (!session) {
-      ticket.context.fail(internalError("The session was closed"));
+      // Closed or deleted since the prompt was let in.
+      ticket.context.fail(sessionNotFound(this.#view.id));
       return this.#next();
     }
     this.#running = ticket;

@@ -45,6 +45,9 @@ async function readBytes(request: Request): Promise<Uint8Array> {
       }
       parts.push(next.value);
     }
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw badRequest("The request body ended before it was complete");
   } finally {
     clearTimeout(timer);
   }
