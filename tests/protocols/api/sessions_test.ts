@@ -76,7 +76,8 @@ Deno.test("FC-09: a session with a turn in it is not continued by anyone else", 
   const both = [follow("one"), follow("two")];
   gate.resolve();
   const ids = (await Promise.all(both)).map(idOf);
-  assertEquals(ids[0], idOf(first));
+  // Both came at once: whichever was admitted first goes on, the other one is a stranger.
+  assertEquals(ids.filter((id) => id === idOf(first)).length, 1);
   assert(ids[1] !== ids[0]);
 });
 
