@@ -1,5 +1,5 @@
 /**
- * The whole proof in one command (`deno task test`): types, lint, layers, unit tests, the compiled binary, and the
+ * The whole proof in one command (`deno task test`): format, types, lint, layers, unit tests, the binary, and the
  * black-box suite against it. The last line is `N passed, N failed`. `--fast` leaves the binary out and runs the
  * black-box suite on the source; `--only <step>` runs one step.
  */
@@ -106,6 +106,7 @@ const { values } = parseArgs({
 });
 
 const steps: Record<string, () => Promise<Counts>> = {
+  format: () => check("format", ["fmt", "--check", "--quiet"]),
   types: () => check("types", ["check", "main.ts", "src", "tests", "scripts"]),
   lint: () => check("lint", ["lint", "--quiet"]),
   layers: () => check("layers", ["run", "--allow-all", "scripts/check_layers.ts"]),

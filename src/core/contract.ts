@@ -33,6 +33,7 @@ export type {
 } from "./external_tools.ts";
 export type { EventReader } from "./hub.ts";
 export type { ProvenanceQuery, SessionProvenance } from "./lineage.ts";
+export { buildProvenance } from "./lineage.ts";
 export type {
   AssistantMessage,
   Content,

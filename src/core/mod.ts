@@ -2,7 +2,6 @@
 export * from "./contract.ts";
 export { AskBroker } from "./asks.ts";
 export { compressionThreshold } from "./compression_policy.ts";
-export { buildProvenance } from "./lineage.ts";
 export { LiveSessions } from "./sessions.ts";
 export { undoTurns } from "./undo.ts";
 export {

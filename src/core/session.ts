@@ -352,9 +352,10 @@ export class LiveSession implements Session {
       reasoning: "",
       startedAt: this.#lastActivityAt,
     };
-    const [engine] = await Promise.all([loadEngine(), this.services.ready?.()]);
+    const engine = await loadEngine();
     let result: TurnResult;
     try {
+      await this.services.ready?.();
       await this.#storeForTurn(turn.controller.signal);
       const prepared = await engine.prepareTurn(this, turn);
       result = prepared instanceof HermesError

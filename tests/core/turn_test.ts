@@ -341,3 +341,20 @@ Deno.test("Sessions.open() gives a fresh session while the old one is still clos
   await closing;
   assertEquals([again === session, again.closed, again.history().length], [false, false, 2]);
 });
+
+Deno.test("FC-04: a turn whose tools cannot be loaded ends as failed, and the session goes on", async () => {
+  await using core = await makeScriptedCore();
+  const { session, events } = await openSession(core);
+  let broken = true;
+  core.services.ready = () => broken ? Promise.reject(new Error("no rooms")) : Promise.resolve();
+  const result = await prompt(session, "go");
+  assertEquals([result.outcome, result.failure?.message, core.requests.length], [
+    "failed",
+    "The turn failed to start",
+    0,
+  ]);
+  assertEquals(types(events).at(-1), "turn.end");
+  broken = false;
+  core.push(say("fine"));
+  assertEquals((await prompt(session, "again")).text, "fine");
+});

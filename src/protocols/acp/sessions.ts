@@ -11,7 +11,7 @@ import { sessionNotFound } from "./errors.ts";
 import { replayHistory } from "./history.ts";
 import { configOptions, modesOf } from "./options.ts";
 import type { RequestContext } from "./peer.ts";
-import { freshMeta, provenanceMeta, sessionProvenance } from "./provenance.ts";
+import { provenanceMeta, sessionProvenance } from "./provenance.ts";
 import { mcpEntries } from "./mcp_servers.ts";
 import type { LoadParams, NewParams, ResumeParams } from "./schema.ts";
 import { SessionView } from "./view.ts";
@@ -65,7 +65,7 @@ function stateOf(connection: Connection, session: Session) {
 /** Commands and tools may still be loading behind the first answer. */
 function whenReady(hermes: Hermes, run: () => void): void {
   if (hermes.isReady) run();
-  else void hermes.ready().then(run);
+  else hermes.ready().then(run, () => {/* what waits for it is refused, with the reason */});
 }
 
 /** Takes over the session that `make` makes and lets it speak once its id is known to the client. */
@@ -104,7 +104,7 @@ export async function newSession(connection: Connection, params: NewParams, cont
       ...place,
       ...(chosenModel ? { model: chosenModel } : {}),
     }));
-  return { sessionId: session.id, ...stateOf(connection, session), _meta: freshMeta(session.id) };
+  return { sessionId: session.id, ...stateOf(connection, session), _meta: provenanceMeta(hermes, session) };
 }
 
 /** The provider gate for a copy: the model is that of its source. Throws -32002 when there is no such source. */

@@ -299,7 +299,12 @@ export class LiveSession implements RenderTarget {
   emitInfo(): void {
     // Tools may still be loading behind the first answer.
     if (this.#hermes.isReady) this.emit("session.info", this.info());
-    else void this.#hermes.ready().then(() => this.emitInfo());
+    else this.#hermes.ready().then(() => this.emitInfo(), (error) => this.#sayNotReady(error));
+  }
+
+  #sayNotReady(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.emit("error", { message: this.#hermes.redact(`agent init failed: ${reason}`) });
   }
 
   #push(open: string): void {
