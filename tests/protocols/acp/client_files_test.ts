@@ -27,7 +27,7 @@ function scene(options: { read?: boolean; write?: boolean; links?: Record<string
       mkdir: () => Promise.resolve(),
     },
     offers: () => ({ read: options.read ?? true, write: options.write ?? true }),
-    roots: () => ["/work", "/link"],
+    roots: () => ["/space", "/link"],
     request: (method, params) => {
       const path = String(params.path);
       asked.push(`${method} ${path}`);
@@ -45,29 +45,29 @@ function scene(options: { read?: boolean; write?: boolean; links?: Record<string
 
 Deno.test("ClientFiles.read() asks the client inside the roots only, by name or by real path", async () => {
   const { files, disk, buffers, asked } = scene({ links: { "/link": "/real", "/real/b": "/real/b" } });
-  for (const path of ["/work/a", "/real/b"]) buffers.set(path, `buffer of ${path}`);
-  for (const path of ["/workshop/a", "/elsewhere/c"]) disk.set(path, `disk of ${path}`);
-  for (const path of ["/work/a", "/real/b", "/workshop/a", "/elsewhere/c"]) {
-    const from = path.startsWith("/work/") || path.startsWith("/real/") ? "buffer" : "disk";
+  for (const path of ["/space/a", "/real/b"]) buffers.set(path, `buffer of ${path}`);
+  for (const path of ["/spaceship/a", "/elsewhere/c"]) disk.set(path, `disk of ${path}`);
+  for (const path of ["/space/a", "/real/b", "/spaceship/a", "/elsewhere/c"]) {
+    const from = path.startsWith("/space/") || path.startsWith("/real/") ? "buffer" : "disk";
     assertEquals(decode(await files.read(path)), `${from} of ${path}`);
   }
-  assertEquals(asked, ["fs/read_text_file /work/a", "fs/read_text_file /real/b"]);
+  assertEquals(asked, ["fs/read_text_file /space/a", "fs/read_text_file /real/b"]);
 });
 
 Deno.test("ClientFiles.read() gives the client's error in its own words", async () => {
   const { files, disk } = scene();
-  disk.set("/work/a", "never read");
+  disk.set("/space/a", "never read");
   await assertRejects(
-    () => files.read("/work/a"),
-    /could not read '\/work\/a': Internal error: no such file/,
+    () => files.read("/space/a"),
+    /could not read '\/space\/a': Internal error: no such file/,
   );
 });
 
 Deno.test("ClientFiles.exists() knows a buffer that was never saved", async () => {
   const { files, buffers, disk } = scene();
-  buffers.set("/work/new", "text");
-  disk.set("/work/old", "text");
-  assertEquals(await Promise.all(["/work/new", "/work/old", "/work/none"].map((p) => files.exists(p))), [
+  buffers.set("/space/new", "text");
+  disk.set("/space/old", "text");
+  assertEquals(await Promise.all(["/space/new", "/space/old", "/space/none"].map((p) => files.exists(p))), [
     true,
     true,
     false,
@@ -76,24 +76,24 @@ Deno.test("ClientFiles.exists() knows a buffer that was never saved", async () =
 
 Deno.test("ClientFiles.rename() takes unsaved text along", async () => {
   const { files, disk, buffers } = scene();
-  disk.set("/work/a", "saved");
-  buffers.set("/work/a", "unsaved");
-  await files.rename("/work/a", "/work/b");
-  assertEquals(buffers.get("/work/b"), "unsaved");
-  assertEquals([...disk.keys()], ["/work/b"]);
+  disk.set("/space/a", "saved");
+  buffers.set("/space/a", "unsaved");
+  await files.rename("/space/a", "/space/b");
+  assertEquals(buffers.get("/space/b"), "unsaved");
+  assertEquals([...disk.keys()], ["/space/b"]);
 });
 
 Deno.test("ClientFiles.write() keeps a byte order mark and refuses what is no text", async () => {
   const { files, buffers, disk } = scene();
-  await files.write("/work/a", encode("\uFEFFtext"));
-  assertEquals(buffers.get("/work/a"), "\uFEFFtext");
-  await assertRejects(() => files.write("/work/b", new Uint8Array([0xff, 0xfe])), /not UTF-8 text/);
+  await files.write("/space/a", encode("\uFEFFtext"));
+  assertEquals(buffers.get("/space/a"), "\uFEFFtext");
+  await assertRejects(() => files.write("/space/b", new Uint8Array([0xff, 0xfe])), /not UTF-8 text/);
   assertEquals(disk.size, 0);
 });
 
 Deno.test("ClientFiles.write() for a client that cannot read goes to the disk, unasked", async () => {
   const { files, disk, asked } = scene({ read: false });
-  await files.write("/work/a", encode("text"));
-  assertEquals(disk.get("/work/a"), "text");
+  await files.write("/space/a", encode("text"));
+  assertEquals(disk.get("/space/a"), "text");
   assertEquals(asked, []);
 });
