@@ -235,12 +235,12 @@ function buildResource(block: Extract<ContentBlock, { type: "resource" }>): Buil
   const { resource } = block;
   const mime = bareMime(resource.mimeType);
   const item = { name: attachmentName(resource.uri), uri: resource.uri, mime };
-  if (typeof resource.text === "string") {
+  if ("text" in resource && typeof resource.text === "string") {
     const bytes = new TextEncoder().encode(resource.text);
     if (bytes.length <= MAX_RESOURCE_BYTES) return attachmentText(item, resource.text);
     return fileBody({ ...item, mime: "text/plain" }, bytes.subarray(0, MAX_RESOURCE_BYTES), bytes.length);
   }
-  return buildBlob(item, String(resource.blob));
+  return buildBlob(item, "blob" in resource ? String(resource.blob) : "");
 }
 
 function buildBlob(item: Attachment, blob: string): Built {
