@@ -30,6 +30,8 @@ async function bundle(directory: string): Promise<void> {
     ["bundle", "--quiet", "--minify", "--code-splitting", "--outdir", directory, "main.ts"],
   );
   if (!ok) throw new Error(`Cannot bundle:\n${log}`);
+  const database = await run(["run", "--quiet", "--no-check", "-A", "scripts/empty_database.ts", directory]);
+  if (!database.ok) throw new Error(`Cannot make the empty database:\n${database.log}`);
 }
 
 function compileArgs(directory: string, output: string, target: string | undefined): string[] {

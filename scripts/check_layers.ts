@@ -26,7 +26,7 @@ const DRAWING: Readonly<Record<string, Room>> = {
   "src/models": { level: 2, doors: ["mod.ts"] },
   "src/store": { level: 2, doors: ["mod.ts"] },
   "src/config": { level: 2, doors: ["mod.ts"] },
-  "src/core": { level: 1.5, doors: ["mod.ts", "contract.ts"] },
+  "src/core": { level: 1.5, doors: ["mod.ts", "contract.ts", "live.ts"] },
   "src/lib": { level: 0, doors: ["*"] },
   "src/platform": { level: 1, doors: ["mod.ts"] },
 };

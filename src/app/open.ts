@@ -2,7 +2,8 @@
  * With `foundation.ts` and `rooms.ts` the only place that wires the rooms together. A new session needs what is here;
  * the rest (`rooms.ts`) comes with `ready()`, and every turn waits for it.
  */
-import { type CoreServices, HermesError, LiveSessions, type ResolvedModel, type Store } from "@/core/mod.ts";
+import { type CoreServices, HermesError, type ResolvedModel, type Store } from "@/core/contract.ts";
+import { LiveSessions } from "@/core/live.ts";
 import { within } from "@/lib/abort.ts";
 import type { Redact } from "@/lib/redact.ts";
 import { createMcp } from "@/mcp/mod.ts";

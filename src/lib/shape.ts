@@ -10,9 +10,15 @@ export interface Issue {
   readonly message: string;
 }
 
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
 export interface Shape<T> {
   /** Adds one issue for each thing that is wrong. */
   check(value: unknown, path: string, issues: Issue[]): void;
+  /** The same as JSON Schema, for documents. */
+  readonly json: JsonSchema;
+  /** A member of this shape may be absent. */
+  readonly mayBeAbsent?: true;
   /** The type it stands for; never set. */
   readonly type?: T;
 }
@@ -25,8 +31,9 @@ type Fielded<F extends Fields> =
   & { readonly [K in Exclude<keyof F, OptionalKeys<F>>]: TypeOf<F[K]> }
   & { readonly [K in OptionalKeys<F>]?: TypeOf<F[K]> | undefined };
 
-function kind<T>(name: string, fits: (value: unknown) => boolean): Shape<T> {
+function kind<T>(name: string, json: JsonSchema, fits: (value: unknown) => boolean): Shape<T> {
   return {
+    json,
     check: (value, path, issues) => {
       if (fits(value)) return;
       issues.push({
@@ -37,24 +44,34 @@ function kind<T>(name: string, fits: (value: unknown) => boolean): Shape<T> {
   };
 }
 
-export const text: Shape<string> = kind("a string", (value) => typeof value === "string");
-export const number: Shape<number> = kind("a number", (value) => typeof value === "number");
-export const flag: Shape<boolean> = kind("a boolean", (value) => typeof value === "boolean");
-export const anything: Shape<unknown> = kind("anything", () => true);
+export const text: Shape<string> = kind("a string", { type: "string" }, (value) => typeof value === "string");
+export const number: Shape<number> = kind(
+  "a number",
+  { type: "number" },
+  (value) => typeof value === "number",
+);
+export const flag: Shape<boolean> = kind(
+  "a boolean",
+  { type: "boolean" },
+  (value) => typeof value === "boolean",
+);
+export const anything: Shape<unknown> = { json: {}, mayBeAbsent: true, check: () => {} };
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const record = kind<Record<string, unknown>>("an object", isRecord);
-const array = kind<unknown[]>("an array", Array.isArray);
+const record = kind<Record<string, unknown>>("an object", { type: "object" }, isRecord);
+const array = kind<unknown[]>("an array", { type: "array" }, Array.isArray);
 
 export function literal<const T extends string>(wanted: T): Shape<T> {
-  return kind(JSON.stringify(wanted), (value) => value === wanted);
+  return kind(JSON.stringify(wanted), { const: wanted }, (value) => value === wanted);
 }
 
 /** Absent or `null` are both fine. */
 export function optional<T>(shape: Shape<T>): Shape<T | null | undefined> {
   return {
+    json: { anyOf: [shape.json, { type: "null" }] },
+    mayBeAbsent: true,
     check: (value, path, issues) => {
       if (value !== undefined && value !== null) shape.check(value, path, issues);
     },
@@ -63,6 +80,7 @@ export function optional<T>(shape: Shape<T>): Shape<T | null | undefined> {
 
 export function list<T>(shape: Shape<T>): Shape<T[]> {
   return {
+    json: { type: "array", items: shape.json },
     check: (value, path, issues) => {
       if (!Array.isArray(value)) return array.check(value, path, issues);
       for (let at = 0; at < value.length; at++) shape.check(value[at], join(path, at), issues);
@@ -73,6 +91,11 @@ export function list<T>(shape: Shape<T>): Shape<T[]> {
 export function object<F extends Fields>(fields: F): Shape<Fielded<F>> {
   const entries = Object.entries(fields);
   return {
+    get json() {
+      const properties = Object.fromEntries(entries.map(([name, shape]) => [name, shape.json]));
+      const required = entries.filter(([, shape]) => !shape.mayBeAbsent).map(([name]) => name);
+      return { type: "object", properties, ...(required.length === 0 ? {} : { required }) };
+    },
     check: (value, path, issues) => {
       if (!isRecord(value)) return record.check(value, path, issues);
       for (const [name, shape] of entries) shape.check(value[name], join(path, name), issues);
@@ -87,6 +110,7 @@ export function either<S extends readonly Shape<unknown>[]>(
   expected: string,
 ): Shape<TypeOf<S[number]>> {
   return {
+    json: { anyOf: shapes.map((shape) => shape.json) },
     check: (value, path, issues) => {
       const meant = pick(value);
       if (meant) return meant.check(value, path, issues);
@@ -102,6 +126,12 @@ export function byType<S extends Readonly<Record<string, Shape<unknown>>>>(
 ): Shape<{ [K in keyof S]: TypeOf<S[K]> & { readonly type: K } }[keyof S]> {
   const names = Object.keys(shapes);
   return {
+    get json() {
+      const variants = Object.entries(shapes);
+      return {
+        oneOf: variants.map(([type, { json }]) => ({ properties: { type: { const: type } }, allOf: [json] })),
+      };
+    },
     check: (value, path, issues) => {
       if (!isRecord(value)) return record.check(value, path, issues);
       const type = value["type"];

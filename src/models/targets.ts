@@ -137,11 +137,19 @@ function firstRowWithKey(context: ResolveContext): ProviderRow | null {
   return candidates.find((row) => rowRuntime(row, context) !== null) ?? null;
 }
 
+/** Most providers have nothing that could be a key; seeing that first spares the reading of their addresses. */
+function mayHaveKey(row: ProviderRow, { settings, env }: ResolveContext): boolean {
+  return settings.model.api_key !== "" || overrideOf(settings, row.id) !== null ||
+    isConfiguredRow(row, settings) ||
+    [...row.keyEnv, ...row.urlEnv].some((name) => env(name) !== undefined);
+}
+
 /** Where and with which key a row would be called; `null` when it has no key or no address. */
 export function rowRuntime(
   row: ProviderRow,
   context: ResolveContext,
 ): { key: string; baseUrl: string } | null {
+  if (!mayHaveKey(row, context)) return null;
   try {
     const target = rowTarget(row, context, null, false);
     const found = findKey(target, context);

@@ -110,6 +110,24 @@ export function hasDatabaseHeader(path: string): boolean {
   return size === magic.length && new TextDecoder().decode(head) === magic;
 }
 
+/** Name of the picture of an empty database with that many steps done, beside the code in a built program. */
+export function emptyDatabaseName(steps: number): string {
+  return `empty-${steps}.db`;
+}
+
+/** The picture that the build has put beside the code; `null` where the program runs from its source. */
+export function emptyDatabase(steps: number): Uint8Array | null {
+  try {
+    return Deno.readFileSync(new URL(emptyDatabaseName(steps), import.meta.url));
+  } catch {
+    return null; // then it is built, which takes a few milliseconds
+  }
+}
+
+export function writeBytes(path: string, bytes: Uint8Array): void {
+  Deno.writeFileSync(path, bytes);
+}
+
 /** For the user alone: 0600 on the database and its sidecars, which SQLite creates with the database's own mode. */
 export function tightenMode(path: string): void {
   if (Deno.build.os === "windows") return;

@@ -5,7 +5,16 @@
  */
 import { HermesError, type Logger } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
-import { Db, hasDatabaseHeader, publishFile, removeQuietly, tightenMode, withFileLock } from "./db.ts";
+import {
+  Db,
+  emptyDatabase,
+  hasDatabaseHeader,
+  publishFile,
+  removeQuietly,
+  tightenMode,
+  withFileLock,
+  writeBytes,
+} from "./db.ts";
 import { isMalformed, isWalRefused, toStoreError } from "./errors.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
@@ -24,8 +33,8 @@ export function openDb(path: string, deps: OpenDeps): Db {
   try {
     if (path === ":memory:") return openMemory();
     const stat = deps.platform.files.statSync(path);
-    if (stat === null) createFile(path, deps);
-    else if (stat.isFile && !hasDatabaseHeader(path)) replaceBroken(path, deps);
+    if (stat === null) return openNew(path, deps);
+    if (stat.isFile && !hasDatabaseHeader(path)) replaceBroken(path, deps);
     return openOrRepair(path, deps);
   } catch (error) {
     throw describe(error, path);
@@ -37,6 +46,20 @@ function openMemory(): Db {
   db.exec("PRAGMA foreign_keys=ON");
   migrate(db, 0);
   return db;
+}
+
+/** The picture in the program saves the building; it is of write-ahead logging, which not every file system allows. */
+function openNew(path: string, deps: OpenDeps): Db {
+  const image = emptyDatabase(MIGRATIONS.length);
+  createFile(path, deps, image);
+  try {
+    return openOrRepair(path, deps);
+  } catch (error) {
+    if (image === null || !isWalRefused(error)) throw error;
+    removeQuietly(path);
+    createFile(path, deps, null);
+    return openOrRepair(path, deps);
+  }
 }
 
 function openOrRepair(path: string, deps: OpenDeps): Db {
@@ -104,14 +127,15 @@ function migrate(db: Db, seen: number): void {
   });
 }
 
-function createFile(path: string, deps: OpenDeps): void {
+function createFile(path: string, deps: OpenDeps, image: Uint8Array | null): void {
   const { files, ids, pid } = deps.platform;
   const directory = path.replace(/[/\\][^/\\]*$/, "");
   if (directory !== path && directory !== "") files.mkdirSync(directory, { mode: 0o700 });
   const temp = `${path}.new-${pid}-${ids.hex(8)}`;
   files.writeSync(temp, "", { mode: 0o600 });
   try {
-    buildDatabase(temp, deps.log);
+    if (image) writeBytes(temp, image);
+    else buildDatabase(temp, deps.log);
     publishFile(temp, path);
   } catch (error) {
     removeQuietly(temp);
@@ -119,7 +143,8 @@ function createFile(path: string, deps: OpenDeps): void {
   }
 }
 
-function buildDatabase(path: string, log: Logger): void {
+/** Makes an empty database at a path where nothing is yet. */
+export function buildDatabase(path: string, log: Logger): void {
   const db = new Db(path);
   try {
     // Not yet anybody's data: one sync before it is published is enough.
@@ -159,7 +184,7 @@ function replaceBroken(path: string, deps: OpenDeps): void {
     deps.log.warn(
       `The session database "${path}" ${why}: it was moved to "${backup}" and a new one was started`,
     );
-    createFile(path, deps);
+    createFile(path, deps, null);
   });
 }
 

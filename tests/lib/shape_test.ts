@@ -43,3 +43,21 @@ Deno.test("a check never changes its value", () => {
   const value = Object.freeze({ name: "a", args: Object.freeze(["b"]) });
   assert(s.findIssues(server, value).length === 0);
 });
+
+Deno.test("json: the same as JSON Schema", () => {
+  assertEquals(server.json, {
+    type: "object",
+    properties: {
+      name: { type: "string" },
+      args: { type: "array", items: { type: "string" } },
+      note: { anyOf: [{ type: "string" }, { type: "null" }] },
+    },
+    required: ["name", "args"],
+  });
+  assertEquals(s.byType({ text: s.object({ text: s.text }) }).json, {
+    oneOf: [{
+      properties: { type: { const: "text" } },
+      allOf: [{ type: "object", properties: { text: { type: "string" } }, required: ["text"] }],
+    }],
+  });
+});

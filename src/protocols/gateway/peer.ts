@@ -42,6 +42,8 @@ export interface MethodTable {
   get(name: string): Method | undefined;
   /** Takes it, known or not; false where the connection has not agreed to be asked (tui-gateway.md E.1). */
   takeResponse?(response: Response, client: Client): boolean;
+  /** The whole table, where this is only the beginning of one; asked for when something is not in it. */
+  rest?(): Promise<MethodTable>;
 }
 
 export interface PeerOptions {
@@ -62,6 +64,8 @@ export interface PeerOptions {
 export const TOO_LARGE = Symbol("too large");
 
 type Received = string | null | typeof TOO_LARGE;
+
+const OVERSIZED: Incoming = { type: "invalid", id: "null", code: -32600, message: "frame too large" };
 
 export class Peer {
   readonly #options: PeerOptions;
@@ -121,13 +125,15 @@ export class Peer {
   }
 
   async #pump(): Promise<void> {
-    this.#table ??= await this.#load();
+    let table = this.#table ??= await this.#load(this.#options.methods);
     while (this.#inbox.length > 0) {
       const batch = this.#inbox;
       this.#inbox = [];
       for (const text of batch) {
         this.#backlog -= sizeOf(text);
-        const wait = this.#turnTo(text, this.#table);
+        const frame = text === TOO_LARGE ? OVERSIZED : parseFrame(text);
+        if (table.rest && !isIn(table, frame)) table = this.#table = await this.#load(table.rest);
+        const wait = this.#turnTo(frame, table);
         if (wait) await wait;
       }
     }
@@ -137,9 +143,9 @@ export class Peer {
   }
 
   /** Never throws: the lane must go on whatever one frame does. */
-  #turnTo(text: Received, table: MethodTable): Promise<void> | undefined {
+  #turnTo(frame: Incoming, table: MethodTable): Promise<void> | undefined {
     try {
-      const wait = this.#handle(text, table);
+      const wait = this.#handle(frame, table);
       if (wait) return within(wait, this.#options.laneWaitMs ?? 500);
     } catch (error) {
       this.#options.onFault("frame", error);
@@ -147,9 +153,9 @@ export class Peer {
     return undefined;
   }
 
-  async #load(): Promise<MethodTable> {
+  async #load(load: () => Promise<MethodTable>): Promise<MethodTable> {
     try {
-      return await this.#options.methods();
+      return await load();
     } catch (error) {
       this.#options.onFault("start", error);
       const text = firstLine(error);
@@ -158,12 +164,7 @@ export class Peer {
   }
 
   /** A promise when the lane has to wait for it. */
-  #handle(text: Received, table: MethodTable): Promise<void> | null {
-    if (text === TOO_LARGE) {
-      this.#send(encodeError("null", -32600, "frame too large"));
-      return null;
-    }
-    const frame = parseFrame(text);
+  #handle(frame: Incoming, table: MethodTable): Promise<void> | null {
     if (frame.type === "invalid") {
       this.#send(encodeError(frame.id, frame.code, frame.message));
       return null;
@@ -272,6 +273,11 @@ export class Peer {
 
 function sizeOf(received: Received): number {
   return typeof received === "string" ? received.length : 0;
+}
+
+/** Whether a table that is only a beginning is enough for this frame. */
+function isIn(table: MethodTable, frame: Incoming): boolean {
+  return frame.type === "invalid" || frame.type === "request" && table.get(frame.method) !== undefined;
 }
 
 function firstLine(error: unknown): string {

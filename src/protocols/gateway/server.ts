@@ -5,8 +5,8 @@
 import type { Hermes } from "@/app/mod.ts";
 import { LiveSessions } from "./live_sessions.ts";
 import type { MethodTable } from "./peer.ts";
-import { isTruthy } from "./methods/define.ts";
-import { buildMethods } from "./methods/mod.ts";
+import { firstMethods } from "./methods/first.ts";
+import { isTruthy } from "./truthy.ts";
 
 export interface GatewayFacts {
   /** 32 hex digits, the same as in `gateway.ready`. */
@@ -33,5 +33,5 @@ export function createGatewayServer(hermes: Hermes, facts: GatewayFacts): Gatewa
   const yolo = facts.yolo || isTruthy(hermes.config.env("HERMES_YOLO_MODE"));
   const live = new LiveSessions(hermes, { yolo, onFault: facts.onFault });
   const gateway: Gateway = { hermes, live, epoch: facts.epoch, yolo };
-  return { gateway, methods: buildMethods(gateway) };
+  return { gateway, methods: firstMethods(gateway) };
 }

@@ -9,7 +9,7 @@ import { EVENTS } from "./events.ts";
 import { RESULTS } from "./results.ts";
 import { SHAPES } from "./shapes.ts";
 
-export type JsonSchema = Record<string, unknown>;
+export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export interface OpenRpcMethod {
   readonly name: string;
@@ -103,7 +103,7 @@ export async function contractDocument(version: string): Promise<ContractDocumen
   const methods = (await allMethods(NO_PROGRAM)).map(({ name, params }): OpenRpcMethod => ({
     name,
     paramStructure: "by-name",
-    params: renderParams(toSchema(params)),
+    params: renderParams("json" in params ? params.json : toSchema(params)),
     result: { name: "result", schema: toSchema(resultOf(name)) },
   }));
   const events = Object.entries(EVENTS).map(([type, payload]) =>

@@ -3,44 +3,28 @@
  * handler runs (-32602 names the first thing that is wrong); unknown members are ignored, `null` counts as absent.
  */
 import * as z from "zod/mini";
-import { toRpcError } from "../domain_errors.ts";
+import type { Shape } from "@/lib/shape.ts";
 import { RpcError } from "../errors.ts";
-import type { Client, Method, MethodKind } from "../peer.ts";
+import type { Method } from "../peer.ts";
+import type { Call, Runnable } from "./runner.ts";
+import { runnable } from "./runner.ts";
 
-export interface Call {
-  readonly client: Client;
-  /** Fires when the connection is being given up. */
-  readonly signal: AbortSignal;
-}
+export type { Call } from "./runner.ts";
+export { isTruthy } from "../truthy.ts";
 
-export interface Definition<S extends z.ZodMiniType> {
-  readonly name: string;
-  readonly kind: MethodKind | ((params: Readonly<Record<string, unknown>>) => MethodKind);
+export interface Definition<S extends z.ZodMiniType> extends Omit<Runnable<z.output<S>>, "read" | "handle"> {
   readonly params: S;
-  /** The number for "the work itself failed"; -32000 when there is none. */
-  readonly failCode?: number;
   handle(params: z.output<S>, call: Call): unknown;
 }
 
 /** A method with the shape of its parameters, for the contract. */
 export interface DefinedMethod extends Method {
-  readonly params: z.ZodMiniType;
+  readonly params: z.ZodMiniType | Shape<unknown>;
 }
 
 export function method<S extends z.ZodMiniType>(definition: Definition<S>): DefinedMethod {
-  const { name, kind, params: schema, failCode } = definition;
-  function fail(error: unknown): never {
-    throw toRpcError(error, failCode);
-  }
-  function run(params: Readonly<Record<string, unknown>>, client: Client, signal: AbortSignal): unknown {
-    try {
-      const result = definition.handle(parseParams(schema, params), { client, signal });
-      return result instanceof Promise ? result.catch(fail) : result;
-    } catch (error) {
-      return fail(error);
-    }
-  }
-  return { name, kind, run, params: schema };
+  const { params: schema, ...rest } = definition;
+  return { ...runnable({ ...rest, read: (params) => parseParams(schema, params) }), params: schema };
 }
 
 function parseParams<S extends z.ZodMiniType>(schema: S, params: unknown): z.output<S> {
@@ -70,9 +54,3 @@ export function optional<T extends z.ZodMiniType>(
 export const anything: z.ZodMiniOptional<z.ZodMiniUnknown> = z.optional(z.unknown());
 
 export const NO_PARAMS: z.ZodMiniObject<Record<string, never>> = z.object({});
-
-/** "Truthy" of the vocabulary: `true`, one of the yes-words, or any other truthy non-string. */
-export function isTruthy(value: unknown): boolean {
-  if (typeof value !== "string") return Boolean(value);
-  return ["1", "true", "yes", "on"].includes(value.trim().toLowerCase());
-}

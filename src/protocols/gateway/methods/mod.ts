@@ -1,8 +1,7 @@
 /**
  * The table of all methods: families written in a list, names unique. Those of a session's first prompts are built at
- * once, the others with their first call.
+ * once, the others with their first call. It is there once the whole program is (`first.ts` stands in before).
  */
-import type { Hermes } from "@/app/mod.ts";
 import type { Method, MethodTable } from "../peer.ts";
 import type { Gateway } from "../server.ts";
 import { answerMethods } from "./answers.ts";
@@ -44,16 +43,7 @@ export function buildMethods(gateway: Gateway): MethodTable {
   ];
   const byName = new Map(all.map((entry) => [entry.name, entry]));
   return {
-    get: (name) => whenReady(gateway.hermes, byName.get(name)),
+    get: (name) => byName.get(name),
     takeResponse: (response, client) => takeResponse(gateway, response, client),
-  };
-}
-
-/** Commands, tools and guard may still be loading; only a new session needs none of them. What waits is no lane's. */
-function whenReady(hermes: Hermes, method: Method | undefined): Method | undefined {
-  if (!method || hermes.isReady || method.name === "session.create") return method;
-  return {
-    ...method,
-    run: (params, client, signal) => hermes.ready().then(() => method.run(params, client, signal)),
   };
 }

@@ -1,7 +1,7 @@
 /** `session.create` (tui-gateway.md B.1): what a new session starts with, and where. */
 import { resolve } from "node:path";
-import * as z from "zod/mini";
 import type { CreateOptions, Message } from "@/core/contract.ts";
+import * as s from "@/lib/shape.ts";
 import { RpcError } from "../errors.ts";
 import { renderLazyInfo } from "../info.ts";
 import type { LiveSession } from "../live.ts";
@@ -9,7 +9,9 @@ import type { Client } from "../peer.ts";
 import { Reply } from "../peer.ts";
 import { renderTranscript } from "../projection.ts";
 import type { Gateway } from "../server.ts";
-import { anything, isTruthy, optional } from "./define.ts";
+import { isTruthy } from "../truthy.ts";
+import type { DefinedMethod } from "./define.ts";
+import { runnable } from "./runner.ts";
 
 export const EFFORTS: readonly string[] = [
   "none",
@@ -22,25 +24,47 @@ export const EFFORTS: readonly string[] = [
   "ultra",
 ];
 
-const text = optional(z.string());
+const text = s.optional(s.text);
 
-export const createParams = z.object({
-  cols: optional(z.number()),
+export const createParams = s.object({
+  cols: s.optional(s.number),
   cwd: text,
   title: text,
-  messages: optional(z.array(z.unknown())),
+  messages: s.optional(s.list(s.anything)),
   parent_session_id: text,
   model: text,
   provider: text,
   reasoning_effort: text,
   source: text,
-  close_on_disconnect: anything,
+  close_on_disconnect: s.anything,
 });
 
-type CreateParams = z.output<typeof createParams>;
+type Present<T> = { readonly [K in keyof T]?: Exclude<T[K], null> };
+type CreateParams = Present<s.TypeOf<typeof createParams>>;
+
+/** The first method of most conversations: checked without the schema library, which would take longer than it. */
+export function createMethod(gateway: Gateway): DefinedMethod {
+  return {
+    ...runnable<CreateParams>({
+      name: "session.create",
+      kind: "inline",
+      failCode: 5000,
+      read: readCreateParams,
+      handle: (params, { client }) => createSession(gateway, params, client),
+    }),
+    params: createParams,
+  };
+}
+
+/** `null` counts as absent. Throws -32602. */
+function readCreateParams(params: Readonly<Record<string, unknown>>): CreateParams {
+  const issue = s.findIssues(createParams, params)[0];
+  if (issue) throw new RpcError(-32602, `invalid params: ${issue.path} ${issue.message}`);
+  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null));
+}
 
 /** `session.create`: a live session; nothing is stored before its first prompt or title. */
-export async function createSession(gateway: Gateway, params: CreateParams, client: Client): Promise<Reply> {
+async function createSession(gateway: Gateway, params: CreateParams, client: Client): Promise<Reply> {
   const { hermes } = gateway;
   const live = await openNew(gateway, params, client);
   const messages = renderTranscript(hermes, live.session.history(), live.session.cwd);
@@ -57,7 +81,7 @@ export async function createSession(gateway: Gateway, params: CreateParams, clie
 /** A new live session for this client. Throws 4007, 4017, 4090. */
 export async function openNew(
   gateway: Gateway,
-  params: Partial<CreateParams>,
+  params: CreateParams,
   client: Client,
 ): Promise<LiveSession> {
   const { hermes, live: sessions } = gateway;
@@ -81,7 +105,7 @@ export function announce(live: LiveSession): void {
   else live.emitInfo();
 }
 
-function createOptions(params: Partial<CreateParams>, cwd: string): CreateOptions {
+function createOptions(params: CreateParams, cwd: string): CreateOptions {
   const { model, provider, reasoning_effort: effort } = params;
   const history = seedHistory(params.messages ?? []);
   return {

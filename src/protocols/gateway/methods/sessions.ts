@@ -11,7 +11,7 @@ import { Reply } from "../peer.ts";
 import type { Gateway } from "../server.ts";
 import type { DefinedMethod } from "./define.ts";
 import { anything, isTruthy, method, NO_PARAMS, optional } from "./define.ts";
-import { announce, createParams, createSession } from "./session_create.ts";
+import { announce, createMethod } from "./session_create.ts";
 
 const text = optional(z.string());
 const cols = optional(z.number());
@@ -26,13 +26,7 @@ const resumeParams = z.object({
 
 export function sessionMethods(gateway: Gateway): DefinedMethod[] {
   return [
-    method({
-      name: "session.create",
-      kind: "inline",
-      params: createParams,
-      failCode: 5000,
-      handle: (params, { client }) => createSession(gateway, params, client),
-    }),
+    createMethod(gateway),
     method({
       name: "session.list",
       kind: "worker",
