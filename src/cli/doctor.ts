@@ -192,7 +192,10 @@ async function checkModel(hermes: Hermes, online: boolean): Promise<readonly Fin
       }
       : { check: "model", status: "ok", message: name },
   ];
-  if (!online || model.isDemo) return findings;
+  if (!online) return findings;
+  if (model.isDemo) {
+    return [...findings, { check: "test call", status: "info", message: "none made: the demo calls nobody" }];
+  }
   const answer = await hermes.models.probe(model);
   findings.push({
     check: "test call",

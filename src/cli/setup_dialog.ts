@@ -150,7 +150,7 @@ async function askModel({ asker }: Dialog, models: readonly string[]): Promise<s
     if (picked < shown.length) return shown[picked]!;
   }
   for (;;) {
-    const said = await asker.text("Model name");
+    const said = await asker.text("Model name (there is no default)");
     if (said !== "") return said;
   }
 }

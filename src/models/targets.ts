@@ -112,7 +112,16 @@ export function automaticTarget(wanted: Wanted, context: ResolveContext): Target
   if (row) return rowTarget(row, context, null, true);
   const own = userProviders(settings)[0];
   if (own) return userTarget(own, null);
-  throw new HermesError("no_provider_configured", `No model provider is configured. ${SETUP_ADVICE}`);
+  throw new HermesError(
+    "no_provider_configured",
+    `${unknownPrefix(wanted.model)}No model provider is configured. ${SETUP_ADVICE}`,
+  );
+}
+
+/** `foo:bar` may be a model of that name or a provider misspelled; who has no provider at all is told of the second. */
+function unknownPrefix(model: string): string {
+  const prefix = /^([\w.-]+):./.exec(model)?.[1];
+  return prefix === undefined ? "" : `"${prefix}" is not a provider that hermes knows (hermes model list). `;
 }
 
 function rowOfHost(url: string): ProviderRow | null {
