@@ -18,6 +18,8 @@ export interface LogOptions {
   name: string;
   /** Milliseconds since the epoch. */
   now(): number;
+  /** `json`: one object per line, for programs that collect logs. */
+  format?: "text" | "json";
 }
 
 export interface LineLogger {
@@ -41,10 +43,27 @@ function oneLine(text: string): string {
   return flat.length > MAX_MESSAGE ? `${flat.slice(0, MAX_MESSAGE)}…` : flat;
 }
 
+export interface JsonLine {
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  readonly level: LogLevel;
+  readonly name: string;
+  readonly message: string;
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+/** One line of `--log-format json`; whoever writes it has taken out the secrets. */
+export function jsonLine({ time, level, name, message, fields }: JsonLine): string {
+  return JSON.stringify({ time: new Date(time).toISOString(), level, logger: name, message, ...fields });
+}
+
 export function createLogger(options: LogOptions): LineLogger {
   const log = (level: LogLevel) => (message: string): void => {
     if (RANK[level] < RANK[options.level]) return;
-    options.write(`${stamp(options.now())} [${level}] ${options.name}: ${oneLine(options.redact(message))}`);
+    const text = oneLine(options.redact(message));
+    if (options.format === "json") {
+      options.write(jsonLine({ time: options.now(), level, name: options.name, message: text }));
+    } else options.write(`${stamp(options.now())} [${level}] ${options.name}: ${text}`);
   };
   return { debug: log("DEBUG"), info: log("INFO"), warn: log("WARNING"), error: log("ERROR") };
 }

@@ -168,6 +168,19 @@ export function createDenoPlatform(): Platform {
     tempDir: () => (Deno.env.get("TMPDIR") || Deno.env.get("TEMP") || "/tmp").replace(/(.)\/+$/, "$1"),
     execPath: () => Deno.execPath(),
     fetch: (url, init) => fetch(url, init),
+    resolve: async (host) => {
+      const [{ lookup }, { default: process }] = await Promise.all([
+        import("node:dns/promises"),
+        import("node:process"),
+      ]);
+      // The module warns about its own insides, which says nothing to a user.
+      Object.assign(process, { noDeprecation: true });
+      return (await lookup(host, { all: true })).map(({ address }) => address);
+    },
+    fetchAt: async (url, init, addresses) => {
+      const { fetchAt } = await import("./pinned_fetch.ts");
+      return await fetchAt(url, init, addresses, Deno.env.toObject());
+    },
     spawn,
     stderr: (line) => {
       try {

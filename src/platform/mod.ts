@@ -112,6 +112,10 @@ export interface Platform {
   tempDir(): string;
   execPath(): string;
   fetch(url: string, init?: RequestInit): Promise<Response>;
+  /** Every address of a host name, as the system resolves it; rejects when there is none. */
+  resolve(host: string): Promise<readonly string[]>;
+  /** One request to one of `addresses` instead of what the URL's name resolves to; redirects are not followed. */
+  fetchAt(url: string, init: RequestInit, addresses: readonly string[]): Promise<Response>;
   /** Throws when the program cannot be started. */
   spawn(command: string, args: string[], options: SpawnOptions): Child;
   /** Writes one line to stderr; never throws. */

@@ -21,3 +21,24 @@ Deno.test("createLogger() writes one redacted line per message, from its level o
   ]);
   assertEquals(lines[2], `2026-01-02 03:04:05 [ERROR] acp: ${"x".repeat(4000)}…`);
 });
+
+Deno.test("createLogger() with format json writes one object per line, redacted, whatever the message holds", () => {
+  const lines: string[] = [];
+  const log = createLogger({
+    write: (line) => lines.push(line),
+    redact: (text) => text.replaceAll("secret", "***"),
+    level: "INFO",
+    name: "hermes",
+    now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 6),
+    format: "json",
+  });
+  log.debug("not this");
+  log.warn('a "secret"\nin two lines');
+  assertEquals(lines.map((line) => JSON.parse(line)), [{
+    time: "2026-01-02T03:04:05.006Z",
+    level: "WARNING",
+    logger: "hermes",
+    message: 'a "***" in two lines',
+  }]);
+  assertEquals(lines[0]!.includes("\n"), false);
+});
