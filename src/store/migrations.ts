@@ -7,8 +7,10 @@
  *   sessions.relation  continuation | branch | delegate | null sessions.preview   first text of the user
  *   messages.search_text  what is indexed when it is not `content`; search_kind 0 nothing, 1 words, 2 CJK too
  */
+import { createApiOwners } from "./api_owners.ts";
 import { createAudit } from "./audit.ts";
 import type { Db } from "./db.ts";
+import { createDelegations } from "./delegations.ts";
 import { createFileChanges } from "./snapshots.ts";
 
 export interface Migration {
@@ -25,6 +27,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "usage_totals", up: createUsageTotals },
   { name: "audit", up: createAudit },
   { name: "file_changes", up: createFileChanges },
+  { name: "api_owners", up: createApiOwners },
+  { name: "async_delegations", up: createDelegations },
 ];
 
 function createSessions(db: Db): void {

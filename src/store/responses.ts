@@ -23,8 +23,9 @@ export class Responses implements ResponseStore {
     await this.#writer.write(() => {
       this.#db.run(
         `INSERT INTO api_responses
-           (id, accessed, session_id, head_id, last_row_id, owner, status, instructions, response, history)
-         VALUES (?, ${NEXT}, ?, ?, ?, ?, ?, ?, ?, ?)
+           (id, accessed, session_id, head_id, last_row_id, owner, status, instructions, response, history,
+            key_id)
+         VALUES (?, ${NEXT}, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (id) DO UPDATE SET accessed = ${NEXT}, session_id = excluded.session_id,
            head_id = excluded.head_id, last_row_id = excluded.last_row_id, owner = excluded.owner,
            status = excluded.status, instructions = excluded.instructions, response = excluded.response,
@@ -38,6 +39,7 @@ export class Responses implements ResponseStore {
         row.instructions === null ? null : withoutNul(row.instructions),
         withoutNul(row.response),
         history,
+        row.keyId ?? null,
       );
       if (row.conversation !== null) {
         this.#db.run(
@@ -109,6 +111,7 @@ function toResponse(row: SqlRow): ResponseRow | null {
       response: row["response"] as string,
       history: history as Message[],
       instructions: row["instructions"] as string | null,
+      ...(row["key_id"] === null ? {} : { keyId: row["key_id"] as string }),
     };
   } catch {
     return null;

@@ -8,7 +8,7 @@ import { type Db, type SqlRow, type SqlValue, withoutNul } from "./db.ts";
 import { toStoreError } from "./errors.ts";
 import type { Writer } from "./writer.ts";
 
-const COLUMNS = "id, session_id, status, terminal, created_at, updated_at, owner, pid, detail";
+const COLUMNS = "id, session_id, status, terminal, created_at, updated_at, owner, pid, detail, key_id";
 /** What may be shown: it has not ended, or not long ago. */
 const VISIBLE = "(terminal = 0 OR updated_at >= ?)";
 
@@ -21,18 +21,25 @@ export class Runs implements RunStore {
     this.#writer = writer;
   }
 
-  insert(run: RunRow, key?: RunKey): Promise<{ run: RunRow; fingerprint: string } | null> {
+  insert(
+    run: RunRow,
+    key?: RunKey,
+    callbackUrl?: string,
+  ): Promise<{ run: RunRow; fingerprint: string } | null> {
     return this.#writer.write(() => {
       const holder = key === undefined ? null : this.#byKey(key.digest);
       if (holder) return holder;
       this.#db.run(
         `INSERT INTO api_runs (${COLUMNS}, heard_at, key_digest, key_fingerprint)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         ...valuesOf(run),
         run.updatedAt,
         key?.digest ?? null,
         key?.fingerprint ?? null,
       );
+      if (callbackUrl !== undefined) {
+        this.#db.run("INSERT INTO api_callbacks (run_id, url) VALUES (?, ?)", run.id, callbackUrl);
+      }
       return null;
     });
   }
@@ -91,6 +98,10 @@ export class Runs implements RunStore {
     if (query.sessionId !== undefined) {
       where.push("session_id = ?");
       values.push(query.sessionId);
+    }
+    if (query.keyId !== undefined) {
+      where.push("key_id = ?");
+      values.push(query.keyId);
     }
     if (query.after !== undefined) {
       where.push("(created_at, id) < (SELECT created_at, id FROM api_runs WHERE id = ?)");
@@ -165,6 +176,7 @@ function valuesOf(run: RunRow): SqlValue[] {
     run.owner,
     run.pid,
     withoutNul(run.detail),
+    run.keyId ?? null,
   ];
 }
 
@@ -179,5 +191,6 @@ function toRun(row: SqlRow): RunRow {
     owner: row["owner"] as string,
     pid: row["pid"] as number,
     detail: row["detail"] as string,
+    ...(row["key_id"] === null ? {} : { keyId: row["key_id"] as string }),
   };
 }

@@ -13,6 +13,8 @@ const MAX_LIMIT = 500;
 const RANKED_MAX = 1_000;
 /** Of more matches than this only the newest are looked through for the wanted sources. */
 const SCAN_MAX = 50_000;
+/** A word of more messages than this is not weighed: ranking would count every one of them. */
+const WEIGHED_MAX = 50_000;
 const SNIPPET_TOKENS = 40;
 /** Trigram tokens are single characters with an overlap; characters around a contained term. */
 const SNIPPET_TRIGRAMS = 64;
@@ -66,13 +68,16 @@ function searchIndex(
   if (sources !== undefined && !hasSource(db, sources)) return [];
   // Each look at a prefix gathers all its words anew, so it is looked at once and not ranked.
   const many = plan.match.includes('"*') || matchAt(db, table, plan.match, RANKED_MAX) !== null;
+  const isWeighed = !many &&
+    !(plan.terms.length > 1 &&
+      plan.terms.some((term) => matchAt(db, table, `"${term}"`, WEIGHED_MAX) !== null));
   const floor = many && sources !== undefined ? matchAt(db, table, plan.match, SCAN_MAX) ?? 0 : 0;
   const rows = db.all(
     `SELECT f.rowid AS id, m.session_id, m.role, s.title, s.started_at,
        snippet(${table}, 0, '>>>', '<<<', '…', ${width}) AS snippet
      FROM ${table} f JOIN messages m ON m.id = f.rowid JOIN sessions s ON s.id = m.session_id
      WHERE ${table} MATCH ? AND f.rowid > ? AND ${filter.sql}
-     ORDER BY ${many ? "f.rowid DESC" : "f.rank, f.rowid DESC"} LIMIT ? OFFSET ?`,
+     ORDER BY ${isWeighed ? "f.rank, f.rowid DESC" : "f.rowid DESC"} LIMIT ? OFFSET ?`,
     plan.match,
     floor,
     filter.value,

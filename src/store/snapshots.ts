@@ -2,7 +2,7 @@
  * Which files the turns of a conversation changed, from which content to which. The contents themselves are files
  * (`snapshot_files.ts`), named by the hashes kept here. A session that is deleted takes its rows with it.
  */
-import type { FileChange, SnapshotStore } from "@/core/contract.ts";
+import type { Checkpoint, FileChange, SnapshotStore } from "@/core/contract.ts";
 import { SAME_CONVERSATION } from "./audit.ts";
 import type { Db, SqlRow } from "./db.ts";
 import { withoutNul } from "./db.ts";
@@ -63,6 +63,25 @@ export class Snapshots implements SnapshotStore {
     }
   }
 
+  /** The words come from the audit trail, in one pass over what it has of the conversation. */
+  checkpoints(sessionId: string): Checkpoint[] {
+    try {
+      return this.#db.all(
+        `WITH said AS (
+           SELECT turn_id, min(json_extract(detail, '$.text')) AS text FROM audit
+           WHERE ${SAME_CONVERSATION} AND kind = 'turn.start' GROUP BY turn_id
+         )
+         SELECT f.turn_id, f.at, f.files, coalesce(said.text, '') AS text FROM (
+           SELECT turn_id, min(at) AS at, count(DISTINCT path) AS files, min(id) AS first FROM file_changes
+           WHERE ${SAME_CONVERSATION} AND turn_id <> '' GROUP BY turn_id
+         ) f LEFT JOIN said ON said.turn_id = f.turn_id ORDER BY f.first DESC`,
+        sessionId,
+      ).map(toCheckpoint);
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
   async prune(before: number): Promise<void> {
     await this.#writer.write(() => this.#db.run("DELETE FROM file_changes WHERE at < ?", before));
   }
@@ -76,5 +95,14 @@ function toChange(row: SqlRow): FileChange {
     path: row["path"] as string,
     before: row["before_hash"] as string | null,
     after: row["after_hash"] as string | null,
+  };
+}
+
+function toCheckpoint(row: SqlRow): Checkpoint {
+  return {
+    id: row["turn_id"] as string,
+    at: row["at"] as number,
+    text: row["text"] as string,
+    files: row["files"] as number,
   };
 }

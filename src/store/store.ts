@@ -19,9 +19,12 @@ import type {
 } from "@/core/contract.ts";
 import { NO_USAGE } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
+import { ApiCallbacks } from "./api_callbacks.ts";
+import { ApiOwners } from "./api_owners.ts";
 import { compactRows, dropLock, takeLock } from "./compaction.ts";
 import { Audit } from "./audit.ts";
 import { type Db, withoutNul } from "./db.ts";
+import { DelegationRows } from "./delegations.ts";
 import { toStoreError } from "./errors.ts";
 import { branchRow, createRow, giveTitle, rotateRow } from "./fork.ts";
 import {
@@ -77,8 +80,11 @@ export function openStore(path: string, deps: StoreDeps): Store {
 class SqliteStore implements Store {
   readonly runs: Runs;
   readonly responses: Responses;
+  readonly callbacks: ApiCallbacks;
+  readonly owners: ApiOwners;
   readonly audit: Audit;
   readonly snapshots: Snapshots;
+  readonly delegations: DelegationRows;
   readonly #db: Db;
   readonly #platform: Platform;
   readonly #log: Logger;
@@ -93,8 +99,11 @@ class SqliteStore implements Store {
     this.#writer = new Writer(db, { ...deps, onWrite: () => this.#maintenance.noteWrite() });
     this.runs = new Runs(db, this.#writer);
     this.responses = new Responses(db, this.#writer, deps.log);
+    this.callbacks = new ApiCallbacks(db, this.#writer);
+    this.owners = new ApiOwners(db, this.#writer);
     this.audit = new Audit(db, this.#writer);
     this.snapshots = new Snapshots(db, this.#writer);
+    this.delegations = new DelegationRows(db, this.#writer);
   }
 
   // ── Sessions ──────────────────────────────────────────────────────────────────────────────────────────────

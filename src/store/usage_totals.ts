@@ -11,7 +11,8 @@ export function countTotals(db: Db, sessionId: string, usage: Usage, cost: Usage
   db.run(
     `INSERT INTO usage_totals (scope, model_calls, tokens, usd, seconds)
      SELECT scope, 1, ?3, ?4, ?5 FROM (
-       SELECT 'session:' || root_id AS scope FROM sessions WHERE id = ?1 UNION ALL SELECT 'day:' || ?2) WHERE true
+       SELECT 'session:' || root_id AS scope FROM sessions WHERE id = ?1
+       UNION ALL SELECT 'day:' || ?2 WHERE ?2 IS NOT NULL) WHERE true
      ON CONFLICT (scope) DO UPDATE SET model_calls = model_calls + 1, tokens = tokens + excluded.tokens,
        usd = usd + excluded.usd, seconds = seconds + excluded.seconds`,
     sessionId,

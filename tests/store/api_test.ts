@@ -122,3 +122,44 @@ Deno.test("responses.get() drops a damaged row and says so", async () => {
   assertEquals(await rig.store.responses.get("a"), null);
   assertEquals([rig.warnings.length, await rig.store.responses.delete("a")], [1, false]);
 });
+
+Deno.test("runs and responses keep the key that made them; list() gives one key its own", async () => {
+  await using rig = await makeStore({ file: true });
+  await rig.store.runs.insert(run("a", { keyId: "k1" }));
+  await rig.store.runs.insert(run("b", { createdAt: 2 }));
+  await rig.store.responses.put(response("r", { keyId: "k1" }), 10);
+  const { runs, responses } = rig.open();
+  assertEquals([runs.get("a"), runs.get("b")], [run("a", { keyId: "k1" }), run("b", { createdAt: 2 })]);
+  await runs.save(run("a", { keyId: "k1", status: "running" }), [], 10);
+  const ids = (query: { keyId?: string }) =>
+    runs.list({ limit: 9, endedSince: 0, ...query }).map(({ id }) => id);
+  assertEquals([ids({}), ids({ keyId: "k1" }), ids({ keyId: "k2" })], [["b", "a"], ["a"], []]);
+  assertEquals((await responses.get("r"))?.keyId, "k1");
+});
+
+Deno.test("owners: the first key has a session, until it is deleted", async () => {
+  await using rig = await makeStore();
+  const { owners } = rig.store;
+  assertEquals([owners.ofSession("s"), await owners.claimSession("s", "k1")], [null, true]);
+  assertEquals([await owners.claimSession("s", "k2"), await owners.claimSession("s", "k1")], [false, true]);
+  assertEquals(owners.ofSession("s"), "k1");
+});
+
+Deno.test("callbacks: owed once the run has ended, taken by one server at a time, gone with the run", async () => {
+  await using rig = await makeStore();
+  const { runs, callbacks } = rig.store;
+  await runs.insert(run("a"), undefined, "https://x.example/");
+  await runs.insert(run("b"));
+  assertEquals(callbacks.owed(), []);
+  await runs.save(run("a", { terminal: true, status: "completed" }), [], 10);
+  const first = { runId: "a", url: "https://x.example/", attempts: 0, nextAt: 0 };
+  assertEquals(callbacks.owed(), [first]);
+  assertEquals([await callbacks.take(first, 50), await callbacks.take(first, 60)], [true, false]);
+  assertEquals(callbacks.owed(), [{ ...first, attempts: 1, nextAt: 50 }]);
+  await runs.insert(run("c"), undefined, "https://x.example/");
+  await runs.save(run("c", { terminal: true }), [], 10);
+  await callbacks.settle("c");
+  assertEquals(callbacks.owed().map(({ runId }) => runId), ["a"]);
+  await runs.remove("a");
+  assertEquals(callbacks.owed(), []);
+});

@@ -71,3 +71,34 @@ Deno.test("snapshots.changes() are in order, pruned by age, and go with their se
   await store.it.deleteSession("s1");
   assertEquals([snapshots.changes("s1"), snapshots.changes("s2")], [[], [change(3, "s2")]]);
 });
+
+Deno.test("snapshots.checkpoints() are the turns that changed files, the newest first, with the words of each", async () => {
+  await using rig = await makeStore();
+  const store = rig.store as Store;
+  await store.createSession(sessionRow("s1"));
+  const change = (at: number, turnId: string, path: string) => ({
+    at,
+    sessionId: "s1",
+    turnId,
+    path,
+    before: null,
+    after: "h",
+  });
+  await store.audit.append([
+    { ...entry("s1", 1), turnId: "t1", kind: "turn.start", detail: { text: "make it" } },
+    { ...entry("s1", 2), turnId: "t2", kind: "turn.start", detail: { text: "only talk" } },
+    { ...entry("s2", 3), turnId: "t3", kind: "turn.start", detail: { text: "of another session" } },
+  ]);
+  await store.snapshots.record([
+    change(1.5, "t1", "/a"),
+    change(1.6, "t1", "/a"),
+    change(1.7, "t1", "/b"),
+    change(4, "t3", "/a"),
+    change(5, "", "/a"),
+  ]);
+  assertEquals(store.snapshots.checkpoints("s1"), [
+    { id: "t3", at: 4, text: "", files: 1 },
+    { id: "t1", at: 1.5, text: "make it", files: 2 },
+  ]);
+  assertEquals(store.snapshots.checkpoints("s2"), []);
+});
