@@ -7,6 +7,15 @@ import type { EditProposal } from "./ports.ts";
 
 export type ApprovalChoice = "once" | "session" | "always" | "deny";
 
+/** The word of the auxiliary model on a dangerous command; redacted. */
+export interface SmartVerdict {
+  /** `escalate`: it left the question to the person, also when it could not answer. */
+  readonly verdict: "approve" | "deny" | "escalate";
+  readonly reason: string;
+  /** `provider:model`; empty when none could be asked. */
+  readonly model: string;
+}
+
 export type AskPayload =
   | {
     readonly kind: "approval";
@@ -17,6 +26,8 @@ export type AskPayload =
     readonly patternKeys: readonly string[];
     readonly choices: readonly ApprovalChoice[];
     readonly smartDenied?: boolean;
+    /** What the auxiliary model said before the person is asked (core.md C.4). */
+    readonly smart?: SmartVerdict;
   }
   | {
     readonly kind: "edit";
@@ -55,7 +66,13 @@ export interface Ask {
 }
 
 export type AskAnswer =
-  | { readonly type: "choice"; readonly choice: ApprovalChoice; readonly reason?: string }
+  | {
+    readonly type: "choice";
+    readonly choice: ApprovalChoice;
+    readonly reason?: string;
+    /** Who decided, when it was not the user: a setting. */
+    readonly by?: string;
+  }
   /** Text of clarify, sudo, secret; empty = skipped or declined. */
   | { readonly type: "text"; readonly text: string }
   /** The human ended the whole turn with this question (ACP `cancelled`). */
@@ -64,7 +81,8 @@ export type AskAnswer =
   | { readonly type: "unshown" };
 
 export type AskOutcome =
-  | { readonly type: "answered"; readonly answer: AskAnswer }
+  /** `by`: the client that gave the answer, where it has a name. */
+  | { readonly type: "answered"; readonly answer: AskAnswer; readonly by?: string }
   | { readonly type: "timeout" }
   /** The turn was cancelled, or the answer was `cancel`. */
   | { readonly type: "cancelled" }
@@ -89,9 +107,17 @@ function isOffered(payload: AskPayload, answer: AskAnswer): boolean {
   return answer.type === "text";
 }
 
-function outcomeOf(answer: AskAnswer): AskOutcome {
+function outcomeOf(answer: AskAnswer, by: string | undefined): AskOutcome {
   if (answer.type === "cancel") return { type: "cancelled" };
-  return answer.type === "unshown" ? { type: "unattended" } : { type: "answered", answer };
+  if (answer.type === "unshown") return { type: "unattended" };
+  return { type: "answered", answer, ...(by === undefined ? {} : { by }) };
+}
+
+/** What may be told of an outcome: that a password or a secret was given or declined, never which. */
+export function sealed(payload: AskPayload, outcome: AskOutcome): AskOutcome {
+  const isSecret = payload.kind === "sudo" || payload.kind === "secret";
+  if (!isSecret || outcome.type !== "answered" || outcome.answer.type !== "text") return outcome;
+  return { ...outcome, answer: { type: "text", text: outcome.answer.text === "" ? "" : "***" } };
 }
 
 export class AskBroker {
@@ -107,11 +133,11 @@ export class AskBroker {
   }
 
   /** Settles at most one question; everything else changes nothing and says so. */
-  answer(id: string, answer: AskAnswer): AnswerResult {
+  answer(id: string, answer: AskAnswer, by?: string): AnswerResult {
     const entry = this.#open.get(id);
     if (!entry) return "unknown";
     if (!isOffered(entry.ask.payload, answer)) return "not_offered";
-    entry.settle(outcomeOf(answer));
+    entry.settle(outcomeOf(answer, by));
     return "accepted";
   }
 

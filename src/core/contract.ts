@@ -3,7 +3,17 @@
  * door imports from here; `mod.ts` adds the engine, which costs milliseconds to load.
  */
 export { assertNever } from "@/lib/assert_never.ts";
-export type { AnswerResult, ApprovalChoice, Ask, AskAnswer, AskOutcome, AskPayload } from "./asks.ts";
+export { auxiliaryClient } from "./auxiliary.ts";
+export type {
+  AnswerResult,
+  ApprovalChoice,
+  Ask,
+  AskAnswer,
+  AskOutcome,
+  AskPayload,
+  SmartVerdict,
+} from "./asks.ts";
+export type { BrowserCall, BrowserDriver, BrowserOutcome } from "./browser.ts";
 export type {
   CommandHost,
   CommandInfo,
@@ -13,6 +23,24 @@ export type {
   StoredSession,
   Surface,
 } from "./command_api.ts";
+export type {
+  BoundedResult,
+  ChildResult,
+  ChildRole,
+  ChildTask,
+  DelegationControl,
+  DelegationReply,
+  DelegationStore,
+  Delegator,
+  LaterOutcome,
+  LaterResult,
+  NewDelegation,
+  SubagentState,
+  SubagentStep,
+  SubagentView,
+} from "./delegation_api.ts";
+export { fallbackEntries } from "./fallbacks.ts";
+export { DELEGATION_KIND } from "./delegation_api.ts";
 export type { HermesErrorCode, ModelFailure, ModelFailureKind } from "./errors.ts";
 export { HermesError } from "./errors.ts";
 export type {
@@ -32,6 +60,15 @@ export type {
   ToolHost,
 } from "./external_tools.ts";
 export type { EventReader } from "./hub.ts";
+export type {
+  Checkpoint,
+  FileDifference,
+  FileHistory,
+  FileRestore,
+  RestoreOptions,
+  RestoreOutcome,
+} from "./restore_api.ts";
+export { findCheckpoint } from "./restore_api.ts";
 export type { ProvenanceQuery, SessionProvenance } from "./lineage.ts";
 export { buildProvenance } from "./lineage.ts";
 export type {
@@ -62,6 +99,7 @@ export type {
   Guard,
   GuardContext,
   JsonSchema,
+  JudgeOptions,
   LocalServer,
   Logger,
   ModelChoice,
@@ -78,6 +116,8 @@ export type {
   ResolvedModel,
   ResponseRow,
   ResponseStore,
+  RunCallback,
+  RunCallbacks,
   RunEventRow,
   RunKey,
   RunQuery,
@@ -85,12 +125,15 @@ export type {
   RunStore,
   SearchHit,
   SessionConfig,
+  SessionOwners,
   SessionPatch,
   SessionQuery,
   SessionRow,
   SessionScope,
   SessionStore,
   SessionSummary,
+  ShellEnd,
+  ShellRequest,
   SkillQuery,
   Skills,
   SkillSummary,
@@ -106,6 +149,7 @@ export type {
   UsageCost,
   UsageTotals,
   Verdict,
+  WorkspaceShell,
 } from "./ports.ts";
 export type {
   AskPolicy,
@@ -124,4 +168,5 @@ export type { CoreServices, ObservedSession } from "./services.ts";
 export type { Undone } from "./undo.ts";
 export { NOBODY_TO_ASK } from "./session_api.ts";
 export type { MemoryTarget } from "./prompt_memory.ts";
+export type { Eyes } from "./eyes.ts";
 export type { BudgetLimits, ModelFacts, PolicyRule, ProviderEntry, Settings } from "./settings.ts";

@@ -4,6 +4,7 @@
  * written before the event that mentions it; a call that was announced ends before its turn ends; secrets are out.
  */
 import type { Ask, AskOutcome } from "./asks.ts";
+import type { SubagentStep, SubagentView } from "./delegation_api.ts";
 import type { ModelFailure } from "./errors.ts";
 import type { FileEdit, ToolCall, Usage } from "./messages.ts";
 import type { ModelCost, ToolDescription } from "./ports.ts";
@@ -108,7 +109,7 @@ export type CoreEventBody =
   }
   | { readonly type: "steer.queued"; readonly text: string }
   | { readonly type: "steer.delivered"; readonly text: string }
-  /** Title, model, cwd, mode, yolo, effort, tools or history changed. */
+  /** Title, model, cwd, mode, yolo, effort, tools or history changed, or results came in. */
   | { readonly type: "session.change"; readonly what: SessionChange }
   /** The internal id moved (compression); the session's own id stays. */
   | {
@@ -118,6 +119,8 @@ export type CoreEventBody =
     readonly before: { messages: number; tokens: number };
     readonly after: { messages: number; tokens: number };
   }
+  /** A child of this session, or one of its children's; outside a turn (no `turnId`) for those in the background. */
+  | { readonly type: "subagent"; readonly agent: SubagentView; readonly step: SubagentStep }
   | { readonly type: "turn.end"; readonly result: TurnResult };
 
 export type SessionChange =
@@ -129,6 +132,8 @@ export type SessionChange =
   | "effort"
   | "tools"
   | "history"
+  /** Results of background children wait for a turn. */
+  | "delegation"
   | "closed";
 
 export type CoreEvent = CoreEventBody & {

@@ -6,6 +6,7 @@
  *                      └► done            error after shown text           ─► failed, text kept
  */
 import { abortable, isAbort } from "@/lib/abort.ts";
+import { OPEN_STREAM, type StreamRedactor } from "@/lib/stream_redact.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { ModelFailure } from "./errors.ts";
 import type { CoreEventBody } from "./events.ts";
@@ -36,44 +37,70 @@ export interface ModelCallContext {
   /** Text of an earlier call that is repeated: what comes again is not shown again. */
   readonly alreadyShown: string;
   publish(body: CoreEventBody): void;
+  /** Takes credentials out of what is shown; absent: nothing is. */
+  redactStream?(): StreamRedactor;
   /** A promise while readers are full. */
   backpressure(): Promise<void> | null;
   /** Text and thought so far, for clients that join late. */
   onShown(text: string, reasoning: string): void;
 }
 
-/** What one attempt has gathered. */
+/** What one attempt has gathered: as it came, and as it was shown. */
 class Attempt {
   text = "";
   reasoning = "";
+  shownText = "";
+  shownReasoning = "";
   toolInFlight = false;
   #reasoningOpen = false;
   /** Text an earlier attempt has shown already. */
   #skip: string;
   readonly #context: ModelCallContext;
+  readonly #textOut: StreamRedactor;
+  readonly #reasoningOut: StreamRedactor;
 
   constructor(context: ModelCallContext, shown: string) {
     this.#context = context;
     this.#skip = shown;
+    this.#textOut = context.redactStream?.() ?? OPEN_STREAM;
+    this.#reasoningOut = context.redactStream?.() ?? OPEN_STREAM;
   }
 
   addText(text: string): void {
     this.endReasoning();
     this.text += text;
-    const fresh = this.#unseen(text);
-    if (fresh) this.#context.publish({ type: "text.delta", text: fresh });
+    this.#showText(this.#textOut.push(text));
   }
 
   addReasoning(text: string): void {
     this.#reasoningOpen = true;
     this.reasoning += text;
-    this.#context.publish({ type: "reasoning.delta", text });
+    this.#showReasoning(this.#reasoningOut.push(text));
+  }
+
+  /** What was held back comes out, before anything else does. */
+  endText(): void {
+    this.#showText(this.#textOut.end());
   }
 
   endReasoning(): void {
     if (!this.#reasoningOpen) return;
     this.#reasoningOpen = false;
-    this.#context.publish({ type: "reasoning.end", text: this.reasoning });
+    this.#showReasoning(this.#reasoningOut.end());
+    this.#context.publish({ type: "reasoning.end", text: this.shownReasoning });
+  }
+
+  #showText(text: string): void {
+    if (text === "") return;
+    this.shownText += text;
+    const fresh = this.#unseen(text);
+    if (fresh) this.#context.publish({ type: "text.delta", text: fresh });
+  }
+
+  #showReasoning(text: string): void {
+    if (text === "") return;
+    this.shownReasoning += text;
+    this.#context.publish({ type: "reasoning.delta", text });
   }
 
   #unseen(text: string): string {
@@ -102,6 +129,7 @@ export async function callModel(
   context: ModelCallContext,
 ): Promise<ModelAnswer> {
   const start = context.platform.clock.monotonic();
+  let kept = "";
   let shown = "";
   for (let n = 1;; n++) {
     const attempt = new Attempt(context, shown || context.alreadyShown);
@@ -117,13 +145,15 @@ export async function callModel(
     });
     const end = await runAttempt(client, request, context, attempt);
     attempt.endReasoning();
+    attempt.endText();
     if (end === "cancelled") return { ...base(), type: "cancelled" };
     if (end.type === "done") return { ...base(), ...end, type: "done" };
-    if (attempt.text.length > shown.length) shown = attempt.text;
-    const keepText = shown !== "" && !end.toolInFlight;
+    if (attempt.text.length > kept.length) kept = attempt.text;
+    if (attempt.shownText.length > shown.length) shown = attempt.shownText;
+    const keepText = kept !== "" && !end.toolInFlight;
     const most = context.maxAttempts(end.failure);
     if (keepText || !end.failure.retryable || n >= most) {
-      return { ...base(), type: "failed", text: shown, failure: end.failure };
+      return { ...base(), type: "failed", text: kept, failure: end.failure };
     }
     const wait = retryDelay(end.failure, n, context.platform.random());
     context.publish({
@@ -134,7 +164,7 @@ export async function callModel(
     try {
       await context.platform.clock.delay(wait, { signal: context.signal });
     } catch {
-      return { ...base(), type: "cancelled", text: shown };
+      return { ...base(), type: "cancelled", text: kept };
     }
   }
 }
@@ -157,10 +187,11 @@ async function runAttempt(
         else if (chunk.type === "reasoning") attempt.addReasoning(chunk.text);
         else if (chunk.type === "tool_name") {
           attempt.endReasoning();
+          attempt.endText();
           context.publish({ type: "tool.generating", name: chunk.name });
         } else end = chunk;
       }
-      context.onShown(attempt.text, attempt.reasoning);
+      context.onShown(attempt.shownText, attempt.shownReasoning);
       const full = context.backpressure();
       if (full) await abortable(full, signal);
     }

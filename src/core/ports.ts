@@ -4,8 +4,11 @@
  */
 import type { ModelFailure } from "./errors.ts";
 import type { Content, FileEdit, Message, Usage } from "./messages.ts";
+import type { Checkpoint } from "./restore_api.ts";
+import type { DelegationStore, Delegator } from "./delegation_api.ts";
+import type { Eyes } from "./eyes.ts";
 import type { Settings } from "./settings.ts";
-import type { Ask, AskAnswer, AskOutcome, AskPayload } from "./asks.ts";
+import type { Ask, AskAnswer, AskOutcome, AskPayload, SmartVerdict } from "./asks.ts";
 import type { Platform } from "@/platform/mod.ts";
 
 // ── Models ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -16,6 +19,12 @@ export interface ModelChoice {
   readonly provider?: string;
   readonly baseUrl?: string;
   readonly apiMode?: string;
+  /** Its place in the failover chain of the configuration: the key of that entry, if it has one, is used. */
+  readonly fallback?: number;
+  /** The entry of `model_routes` that it comes from: its key, if it has one, is used. */
+  readonly route?: string;
+  /** It comes from `delegation.*` of the configuration: the key that stands beside its address is used. */
+  readonly delegation?: true;
 }
 
 /** A model that can be called: credentials were found, nothing was contacted yet. Never holds the key in JSON. */
@@ -228,6 +237,40 @@ export interface FileAccess {
   rename(from: string, to: string): Promise<void>;
   /** True where reading may not give at once, or not exactly, what was written (an editor that formats on saving). */
   reshapes?(path: string): Promise<boolean>;
+  /** Where foreground commands run when it is not a shell of ours (an editor's terminals); `null` or absent: ours. */
+  shell?(): WorkspaceShell | null;
+}
+
+/** Runs commands where the workspace's owner wants to see them (acp.md C8.6). */
+export interface WorkspaceShell {
+  /**
+   * Resolves when the command has ended, or was ended for the time or the signal, and what it ran in was given
+   * back. Rejects with an `Error` whose text is for the model when it could not be run.
+   */
+  run(request: ShellRequest): Promise<ShellEnd>;
+}
+
+export interface ShellRequest {
+  readonly callId: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Absolute. */
+  readonly cwd: string;
+  /** Added to the environment that commands have there. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  /** Bytes of output that are wanted back, from its end. */
+  readonly outputBytes: number;
+  readonly signal: AbortSignal;
+}
+
+export interface ShellEnd {
+  readonly end: "exited" | "timeout" | "interrupted";
+  /** As a shell would show it. */
+  readonly code: number;
+  readonly output: string;
+  /** The beginning of the output is missing. */
+  readonly truncated: boolean;
 }
 
 /**
@@ -260,6 +303,10 @@ export interface ToolContext {
   readonly approved: EditProposal | null;
   /** True when the user allowed the exact edit, so sensitive targets are written (decision 18). */
   readonly sensitiveAllowed: boolean;
+  /** Children of this turn; absent where none may be started. */
+  readonly delegator?: Delegator;
+  /** How images are looked at in this turn; absent: not at all. */
+  readonly eyes?: Eyes;
   /** Intermediate output; rate-limited by the core. */
   progress(text: string): void;
   /** Asks the human and waits; `null` outcome text rules in core.md C.5. */
@@ -277,6 +324,8 @@ export interface ToolOutcome {
   readonly edits?: readonly FileEdit[];
   /** Exempt from spilling to a file (`read_file`). */
   readonly keepWhole?: boolean;
+  /** It did not run because a question of its own (a password) did not end in consent. */
+  readonly refused?: "denied" | "timeout" | "unattended" | "cancelled";
 }
 
 export interface Tool {
@@ -287,7 +336,14 @@ export interface Tool {
   /** core.md A.7: `safe` any segment, `path` by non-overlapping paths, `never` alone. */
   readonly parallel: "safe" | "path" | "never";
   /** Left out of the list when false. */
-  available?(context: { platform: Platform; settings: Settings; canClarify: boolean }): boolean;
+  available?(
+    context: {
+      platform: Platform;
+      settings: Settings;
+      canClarify: boolean; /** Some model sees images. */
+      images?: boolean;
+    },
+  ): boolean;
   describe(args: Readonly<Record<string, unknown>>, context: { cwd: string }): ToolDescription;
   /** Paths it touches, absolute; for `parallel: "path"`. */
   paths?(args: Readonly<Record<string, unknown>>, context: { cwd: string }): readonly string[];
@@ -371,7 +427,17 @@ export type Verdict =
     readonly payload: AskPayload;
     /** What a refusal also refuses for the rest of the turn (FC-14): commands and paths. */
     readonly targets: readonly string[];
+    /** `Guard.judge` may answer it before a person does (`approvals.mode: smart`). */
+    readonly judgeable?: boolean;
   };
+
+export interface JudgeOptions {
+  readonly signal: AbortSignal;
+  /** The session's own model, for who has not configured another. */
+  readonly model: ResolvedModel;
+  /** Called with what the call has used. */
+  count(usage: Usage, model: ResolvedModel): void;
+}
 
 /** Decides what may run. State: grants by scope, the permanent list in the config. */
 export interface Guard {
@@ -381,6 +447,11 @@ export interface Guard {
   reviewCall?(call: PlainCall, context: GuardContext): Verdict;
   /** Records an answer; `always` also writes the permanent list. */
   grant(payload: AskPayload, answer: AskAnswer, context: GuardContext): Promise<void>;
+  /**
+   * What the auxiliary model says to a judgeable question (core.md C.4). Bounded; never rejects: what goes wrong, a
+   * cancel too, is `escalate`. Absent: every question goes to the person.
+   */
+  judge?(payload: AskPayload, context: GuardContext, options: JudgeOptions): Promise<SmartVerdict>;
   /** The tool result of an ask that did not end in consent (core.md C.5). */
   refusal(payload: AskPayload, outcome: AskOutcome): string;
   dropScope(scope: string): void;
@@ -486,8 +557,8 @@ export interface UsageTotals {
 
 /** What one call adds beside its tokens. */
 export interface UsageCost {
-  /** The local day it counts for: `2026-01-31`. */
-  readonly day: string;
+  /** The local day it counts for: `2026-01-31`; `null` when another session has counted it there already. */
+  readonly day: string | null;
   /** `null` when the price is unknown. */
   readonly usd: number | null;
   readonly seconds: number;
@@ -586,6 +657,8 @@ export interface RunRow {
   readonly owner: string;
   readonly pid: number;
   readonly detail: string;
+  /** The scoped API key that made it; absent = the full key. */
+  readonly keyId?: string;
 }
 
 export interface RunEventRow {
@@ -609,11 +682,18 @@ export interface RunQuery {
   readonly after?: string;
   /** Only runs that have not ended, or ended since (Unix seconds). */
   readonly endedSince: number;
+  /** Only those of this scoped key. */
+  readonly keyId?: string;
 }
 
 export interface RunStore {
   /** Reserves a run, with its key in the same step; the run that holds the key already, and then nothing is written. */
-  insert(run: RunRow, key?: RunKey): Promise<{ readonly run: RunRow; readonly fingerprint: string } | null>;
+  insert(
+    run: RunRow,
+    key?: RunKey,
+    /** Where its end is to be told (`RunCallbacks`). */
+    callbackUrl?: string,
+  ): Promise<{ readonly run: RunRow; readonly fingerprint: string } | null>;
   /** Status and new events in one transaction; events older than the newest `keep` go. */
   save(run: RunRow, events: readonly RunEventRow[], keep: number): Promise<void>;
   /** A run that never began. */
@@ -649,6 +729,8 @@ export interface ResponseRow {
   /** The whole conversation up to and with this turn. */
   readonly history: readonly Message[];
   readonly instructions: string | null;
+  /** The scoped API key that made it; absent = the full key. */
+  readonly keyId?: string;
 }
 
 export interface ResponseStore {
@@ -669,9 +751,9 @@ export interface AuditEntry {
   readonly sessionId: string;
   readonly turnId: string;
   readonly surface: string;
-  /** Who drove the session: the key under which an API client keeps it, else its source. */
+  /** Who drove the turn: the program's own name, else the key under which an API client keeps the session, else its source. */
   readonly client: string;
-  readonly kind: "turn.start" | "ask" | "answer" | "tool" | "turn.end" | "restore";
+  readonly kind: "turn.start" | "ask" | "answer" | "tool" | "turn.end" | "restore" | "browser";
   readonly tool: string | null;
   readonly callId: string | null;
   /** Bounded, secrets out. */
@@ -713,12 +795,44 @@ export interface SnapshotStore {
   record(changes: readonly FileChange[]): Promise<void>;
   /** Of the whole conversation, oldest first. */
   changes(sessionId: string): FileChange[];
+  /** The turns of the conversation that changed files, the newest first. */
+  checkpoints(sessionId: string): Checkpoint[];
   /** Forgets changes before (Unix seconds). */
   prune(before: number): Promise<void>;
 }
 
+/** A callback that a run still owes. */
+export interface RunCallback {
+  readonly runId: string;
+  readonly url: string;
+  /** Tries so far. */
+  readonly attempts: number;
+  /** Unix seconds; not before then. */
+  readonly nextAt: number;
+}
+
+export interface RunCallbacks {
+  /** Of runs that have ended, the next one first. */
+  owed(): RunCallback[];
+  /** Counts one more try; false when another server has taken it, or it is settled. */
+  take(callback: RunCallback, nextAt: number): Promise<boolean>;
+  /** Delivered, or given up. */
+  settle(runId: string): Promise<void>;
+}
+
+/** Which scoped API key a conversation belongs to. */
+export interface SessionOwners {
+  /** `null`: it belongs to the full key alone. */
+  ofSession(id: string): string | null;
+  /** False when another key has it. */
+  claimSession(id: string, keyId: string): Promise<boolean>;
+}
+
 /** The whole database. */
 export interface Store extends SessionStore {
+  readonly delegations: DelegationStore;
+  readonly callbacks: RunCallbacks;
+  readonly owners: SessionOwners;
   readonly audit: AuditStore;
   readonly snapshots: SnapshotStore;
   readonly runs: RunStore;
@@ -726,7 +840,7 @@ export interface Store extends SessionStore {
 }
 
 // ── Asks, re-exported for the rooms that implement the ports ────────────────────────────────────────────────
-export type { Ask, AskAnswer, AskOutcome, AskPayload };
+export type { Ask, AskAnswer, AskOutcome, AskPayload, SmartVerdict };
 
 // ── Configuration ───────────────────────────────────────────────────────────────────────────────────────────
 

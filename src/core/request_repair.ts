@@ -3,7 +3,7 @@
  * roles, every call answered exactly once and right after its call, in call order. Works on a copy; the history
  * itself is never changed here.
  */
-import type { AssistantMessage, Content, Message, ToolMessage, UserMessage } from "./messages.ts";
+import type { AssistantMessage, Content, Message, ToolCall, ToolMessage, UserMessage } from "./messages.ts";
 
 const STUB = "[Result unavailable: the call was interrupted before a result was recorded]";
 
@@ -35,8 +35,9 @@ function pairResults(history: readonly Message[]): Message[] {
       else if (next.role !== "tool" && next.role !== "user") break;
       else if (next.role === "user" && !next.displayKind) break;
     }
-    out.push(message);
-    for (const call of message.toolCalls) {
+    const calls = soundCalls(message.toolCalls);
+    out.push(calls === message.toolCalls ? message : { ...message, toolCalls: calls });
+    for (const call of calls) {
       out.push(
         results.get(call.id) ??
           { role: "tool", toolCallId: call.id, toolName: call.name, content: STUB, effect: "unknown" },
@@ -44,6 +45,15 @@ function pairResults(history: readonly Message[]): Message[] {
     }
   }
   return out;
+}
+
+/** Each id once and no call without a name; the list itself when it is sound. */
+function soundCalls(calls: readonly ToolCall[]): readonly ToolCall[] {
+  const ids = new Set(calls.map((call) => call.id));
+  if (ids.size === calls.length && calls.every((call) => call.name.trim() !== "")) return calls;
+  return calls.filter((call) => ids.delete(call.id)).map((call) =>
+    call.name.trim() === "" ? { ...call, name: "invalid_tool_call" } : call
+  );
 }
 
 function withoutEmptyCalls(message: AssistantMessage): AssistantMessage {

@@ -5,6 +5,7 @@
 import type { Platform } from "@/platform/mod.ts";
 
 const PREVIEW = 1_500;
+const UNTRUSTED = "untrusted_tool_result";
 const encoder = new TextEncoder();
 
 /** Characters one result may have, by context window (tokens). */
@@ -42,6 +43,8 @@ export async function spillResult(platform: Platform, callId: string, text: stri
     `The result is ${text.length} characters long and was saved to ${path}.`,
     `Read it in pages with read_file (path, offset, limit). It begins with:`,
     text.slice(0, PREVIEW).toWellFormed(),
+    // What a stranger wrote stays wrapped when only its beginning is shown (A.13).
+    ...(text.startsWith(`<${UNTRUSTED} `) ? [`</${UNTRUSTED}>`] : []),
     "</persisted-output>",
   ].join("\n");
 }

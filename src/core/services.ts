@@ -1,5 +1,7 @@
 /** The rooms a session works with, wired once by `app/build.ts`. */
+import type { StreamRedactor } from "@/lib/stream_redact.ts";
 import type { Platform } from "@/platform/mod.ts";
+import type { DelegationStore } from "./delegation_api.ts";
 import type { ExternalTools } from "./external_tools.ts";
 import type { EventHub } from "./hub.ts";
 import type { Message } from "./messages.ts";
@@ -22,7 +24,11 @@ export interface ObservedSession {
   readonly surface: string;
   readonly source: string;
   readonly sessionKey: string | null;
+  /** Name of the program whose turn runs now; `null` where it gave none. */
+  readonly client: string | null;
   readonly hub: Pick<EventHub, "subscribe">;
+  /** The session and the turn that it works for, when it is a child. */
+  readonly worksFor?: { readonly sessionId: string; readonly turnId: string } | null;
 }
 
 export interface CoreServices {
@@ -33,6 +39,8 @@ export interface CoreServices {
   readonly home: string;
   settings(): Settings;
   store(): SessionStore;
+  /** Where results of background children are kept; absent: children are always waited for. */
+  delegations?(): DelegationStore;
   /** Resolves when tools, guard and skills are there; absent: they always are. Every turn waits for it. */
   ready?(): Promise<void>;
   /** Tools of a surface, in the order the model sees them; none before `ready()`. */
@@ -50,6 +58,8 @@ export interface CoreServices {
   readonly skills?: Skills | undefined;
   /** A session was created, restored or forked; called once for each, before anything happens in it. */
   onSession?(session: ObservedSession): void;
+  /** Masks streamed text on its way out (core.md C.9); absent: it is shown as it comes. */
+  redactStream?(): StreamRedactor;
   /** `--yolo`. */
   readonly yolo: boolean;
   /** Writes the default model to the config (`--global`). */

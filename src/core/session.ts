@@ -11,6 +11,9 @@ import { Resting } from "./failover.ts";
 import { localDay } from "./budgets.ts";
 import { CompressionGate } from "./compression_policy.ts";
 import { TokenEstimator } from "./estimate.ts";
+import type { ChildLink, Delegations } from "./delegation.ts";
+import type { ChildCall } from "./delegation_api.ts";
+import { childTools } from "./delegation_tools.ts";
 import type { CoreEventBody, SessionChange, TurnResult } from "./events.ts";
 import type { McpServerEntry, McpServerStatus } from "./external_tools.ts";
 import { EventHub, type EventReader } from "./hub.ts";
@@ -71,6 +74,8 @@ export interface SessionSeed {
   readonly usage: Usage;
   readonly calls: number;
   readonly files: FileAccess;
+  /** Absent: nobody's child. */
+  readonly child?: ChildLink;
 }
 
 export class LiveSession implements Session {
@@ -92,6 +97,9 @@ export class LiveSession implements Session {
   readonly outside: OutsideTools;
   readonly parentId: string | null;
   readonly sessionKey: string | null;
+  readonly delegation: Delegations;
+  /** Whose work it does; `null` = nobody's but the user's. */
+  readonly child: ChildLink | null;
   systemPrompt: string | null;
   config: SessionConfig;
   #cwd: string;
@@ -114,13 +122,15 @@ export class LiveSession implements Session {
   /** Model work outside turns (`/model`, `/compact`): the session is busy meanwhile. */
   #occupied: AbortController | null = null;
 
-  constructor(seed: SessionSeed, services: CoreServices) {
+  constructor(seed: SessionSeed, services: CoreServices, delegation: Delegations) {
     this.id = seed.id;
     this.source = seed.source;
     this.surface = seed.surface;
     this.createdAt = seed.createdAt;
     this.files = seed.files;
     this.services = services;
+    this.delegation = delegation;
+    this.child = seed.child ?? null;
     this.parentId = seed.parentId;
     this.sessionKey = seed.sessionKey;
     this.systemPrompt = seed.systemPrompt;
@@ -143,7 +153,7 @@ export class LiveSession implements Session {
       seed.id,
       (error) => services.log.error(`An event reader failed: ${String(error)}`),
     );
-    this.outside = new OutsideTools(this, services.external);
+    this.outside = new OutsideTools(this, this.child ? undefined : services.external);
   }
 
   // ── Facts ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -175,8 +185,14 @@ export class LiveSession implements Session {
   get closed(): boolean {
     return this.#closed;
   }
+  /** A child has no mode of its own: what the user switches holds for it, too. */
   get mode(): string {
-    return modeOf(this.config.mode);
+    return this.child?.parent.mode ?? modeOf(this.config.mode);
+  }
+  get worksFor(): { sessionId: string; turnId: string } | null {
+    if (!this.child) return null;
+    const { parent, turnId } = this.child;
+    return { sessionId: parent.worksFor?.sessionId ?? parent.id, turnId };
   }
   get editPolicy(): EditPolicy {
     return this.#hasEditPolicy ? policyOf(this.mode) : null;
@@ -194,6 +210,11 @@ export class LiveSession implements Session {
   get modelError(): HermesError | null {
     const resolved = this.#resolve();
     return resolved instanceof HermesError ? resolved : null;
+  }
+
+  /** Name of the program whose turn runs; `null` where it gave none, and between turns. */
+  get client(): string | null {
+    return this.#active?.options.client ?? null;
   }
 
   get modelChoice(): ModelChoice {
@@ -248,11 +269,18 @@ export class LiveSession implements Session {
   }
 
   toolSpecs(): readonly ToolSpec[] {
+    if (this.child) return this.tools();
     return this.outside.joinSpecs(this.services.toolSpecs(this.surface));
   }
 
   tools(): readonly Tool[] {
+    if (this.child) return this.#childTools(this.child);
     return this.outside.joinTools(this.services.tools(this.surface));
+  }
+
+  #childTools({ parent, mayDelegate }: ChildLink): readonly Tool[] {
+    const withMcp = this.services.settings().delegation.inherit_mcp_toolsets;
+    return childTools(parent.tools(), { mayDelegate, withMcp });
   }
 
   setMcpServers(servers: readonly McpServerEntry[]): void {
@@ -362,13 +390,7 @@ export class LiveSession implements Session {
         ? await engine.failedResult(this, turn, prepared)
         : await engine.runTurn(prepared);
     } catch (error) {
-      this.services.log.error(
-        `A turn failed to start: ${error instanceof Error ? error.message : String(error)}`,
-      );
-      const wrapped = error instanceof HermesError
-        ? error
-        : new HermesError("internal", "The turn failed to start");
-      result = await engine.failedResult(this, turn, wrapped);
+      result = await engine.failedResult(this, turn, this.#toldError(error));
     }
     result = this.#withLateSteer(result);
     this.#usage = addUsage(this.#usage, result.usage);
@@ -386,6 +408,14 @@ export class LiveSession implements Session {
   }
 
   /** While the store is locked a cancel does not wait, and a turn goes on in memory (core.md D.2). */
+  /** What the turn ends with; a fault of ours is told in full in the log only. */
+  #toldError(error: unknown): HermesError {
+    if (error instanceof HermesError) return error;
+    const text = error instanceof Error ? error.message : String(error);
+    this.services.log.error(`A turn failed to start: ${text}`);
+    return new HermesError("internal", "The turn failed to start");
+  }
+
   async #storeForTurn(signal: AbortSignal): Promise<void> {
     try {
       await abortable(this.store(), signal);
@@ -424,6 +454,18 @@ export class LiveSession implements Session {
     await this.transcript.addUsage(usage, model, { day, usd, seconds: 0 });
   }
 
+  /**
+   * A model call of a child adds to what this session has used; the child counts for the day. A call that a turn waits
+   * for comes into the sums with the turn.
+   */
+  countChildCall({ usage, model, cost }: ChildCall, { inTurn }: { inTurn: boolean }): void {
+    if (!inTurn) {
+      this.#usage = addUsage(this.#usage, usage);
+      this.#calls++;
+    }
+    void this.transcript.addUsage(usage, model, { day: null, usd: cost.usd, seconds: 0 });
+  }
+
   publish(turnId: string, body: CoreEventBody): void {
     this.hub.publish(turnId, body);
   }
@@ -438,8 +480,8 @@ export class LiveSession implements Session {
     return this.broker.pending();
   }
 
-  answer(askId: string, answer: AskAnswer): AnswerResult {
-    const result = this.broker.answer(askId, answer);
+  answer(askId: string, answer: AskAnswer, by?: string): AnswerResult {
+    const result = this.broker.answer(askId, answer, by);
     if (result === "accepted" && answer.type === "cancel") this.#active?.controller.abort();
     return result;
   }
@@ -506,9 +548,10 @@ export class LiveSession implements Session {
     this.changed("cwd");
   }
 
+  /** A title that is refused leaves no row behind: a session that is not stored yet is stored with it or not at all. */
   async setTitle(title: string | null): Promise<string | null> {
-    await this.store();
-    this.#title = await this.services.store().setTitle(this.headId, title);
+    if (!this.#stored) await this.store(title);
+    else this.#title = await this.services.store().setTitle(this.headId, title);
     this.changed("title");
     return this.#title;
   }
@@ -577,11 +620,11 @@ export class LiveSession implements Session {
     this.#lastPromptTokens = null;
   }
 
-  async store(): Promise<void> {
+  async store(title: string | null = null): Promise<void> {
     if (this.#stored) return;
     this.#stored = true;
     try {
-      await this.services.store().createSession({
+      const row = await this.services.store().createSession({
         id: this.headId,
         source: this.source,
         parentId: this.parentId,
@@ -590,7 +633,9 @@ export class LiveSession implements Session {
         systemPrompt: this.systemPrompt,
         sessionKey: this.sessionKey,
         startedAt: this.createdAt,
+        ...(title === null ? {} : { title }),
       });
+      this.#title ??= row.title;
     } catch (error) {
       this.#stored = false;
       throw error;

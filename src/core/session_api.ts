@@ -5,6 +5,7 @@
  */
 import type { AnswerResult, Ask, AskAnswer } from "./asks.ts";
 import type { HermesError } from "./errors.ts";
+import type { DelegationControl } from "./delegation_api.ts";
 import type { TurnResult } from "./events.ts";
 import type { McpServerEntry, McpServerStatus } from "./external_tools.ts";
 import type { EventReader } from "./hub.ts";
@@ -36,6 +37,8 @@ export interface AskPolicy {
   /** Diffs: every edit where the session has an edit policy, else sensitive targets only. */
   readonly edit: boolean;
   readonly clarify: boolean;
+  /** Passwords and secret values, typed where nobody else reads them; absent: no. */
+  readonly secret?: boolean;
 }
 
 export const NOBODY_TO_ASK: AskPolicy = { approval: false, edit: false, clarify: false };
@@ -58,8 +61,16 @@ export interface SubmitOptions {
    * result tells which, and a later turn brings the results.
    */
   readonly clientTools?: readonly ToolSpec[];
+  /** Tools that the door brings for this turn, run like any other; they win a name over the session's own. */
+  readonly doorTools?: readonly Tool[];
+  /** Approvals are given once without a question (`delegation.subagent_auto_approve`); nobody is asked. */
+  readonly approveOnce?: boolean;
+  /** Children may outlive the turn: whoever submits it also starts the later turns with their results. */
+  readonly detach?: boolean;
   /** Aborting it cancels this turn, queued or running. */
   readonly signal?: AbortSignal;
+  /** Name of the program that asks, for the audit trail; the session's own when absent. */
+  readonly client?: string;
 }
 
 export interface TurnHandle {
@@ -151,7 +162,8 @@ export interface Session {
   idle(): Promise<void>;
 
   asks(): readonly Ask[];
-  answer(askId: string, answer: AskAnswer): AnswerResult;
+  /** `by`: name of the client that answers, for the audit trail. */
+  answer(askId: string, answer: AskAnswer, by?: string): AnswerResult;
 
   /** `/model` syntax. Throws `session_busy`, `invalid_model`, … and then nothing has changed. */
   setModel(argument: string, options?: { signal?: AbortSignal }): Promise<SwitchResult>;
@@ -218,6 +230,8 @@ export interface OpenOptions {
 }
 
 export interface Sessions {
+  /** Children of all sessions (core.md I). */
+  readonly delegation: DelegationControl;
   create(options: CreateOptions): Promise<Session>;
   /** The live session, or one restored from the store. Throws `session_not_found`. Racing calls get the same one. */
   open(id: string, options: OpenOptions): Promise<Session>;

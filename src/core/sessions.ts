@@ -3,6 +3,7 @@
  * same session. The map belongs to this object; nothing is module state.
  */
 import { within } from "@/lib/abort.ts";
+import { Delegations, type NewChild } from "./delegation.ts";
 import { HermesError } from "./errors.ts";
 import { NO_USAGE } from "./messages.ts";
 import { modeOf } from "./modes.ts";
@@ -16,6 +17,7 @@ import { newSessionId } from "./session_ids.ts";
 type ForkOptions = OpenOptions & { id?: string; title?: string; count?: number; allowEmpty?: boolean };
 
 export class LiveSessions implements Sessions {
+  readonly delegation: Delegations;
   readonly #services: CoreServices;
   readonly #disk: FileAccess;
   readonly #live = new Map<string, LiveSession>();
@@ -25,6 +27,7 @@ export class LiveSessions implements Sessions {
   constructor(services: CoreServices, disk: FileAccess) {
     this.#services = services;
     this.#disk = disk;
+    this.delegation = new Delegations(services, (child) => this.#createChild(child));
   }
 
   get(id: string): Session | undefined {
@@ -41,30 +44,74 @@ export class LiveSessions implements Sessions {
     if (this.#live.has(id)) {
       throw new HermesError("session_exists", `Session "${id}" exists already`, { sessionId: id });
     }
-    const session = new LiveSession({
-      id,
-      headId: id,
-      source: options.source,
-      surface: options.surface,
-      stored: false,
-      createdAt: this.#services.platform.clock.now() / 1000,
-      cwd: options.cwd,
-      additionalDirectories: options.additionalDirectories ?? [],
-      config: configOf(options),
-      title: null,
-      parentId: options.parentId ?? null,
-      sessionKey: options.sessionKey ?? null,
-      systemPrompt: null,
-      editPolicy: options.editPolicy ?? null,
-      messages: options.history ?? [],
-      usage: NO_USAGE,
-      calls: 0,
-      files: options.files ?? this.#disk,
-    }, this.#services);
-    if (options.storeNow) await session.store();
+    const session = new LiveSession(
+      {
+        id,
+        headId: id,
+        source: options.source,
+        surface: options.surface,
+        stored: false,
+        createdAt: this.#services.platform.clock.now() / 1000,
+        cwd: options.cwd,
+        additionalDirectories: options.additionalDirectories ?? [],
+        config: configOf(options),
+        title: null,
+        parentId: options.parentId ?? null,
+        sessionKey: options.sessionKey ?? null,
+        systemPrompt: null,
+        editPolicy: options.editPolicy ?? null,
+        messages: options.history ?? [],
+        usage: NO_USAGE,
+        calls: 0,
+        files: options.files ?? this.#disk,
+      },
+      this.#services,
+      this.delegation,
+    );
     if (options.title) await session.setTitle(options.title);
+    else if (options.storeNow) await session.store();
     this.#live.set(id, session);
     if (options.mcpServers) session.setMcpServers(options.mcpServers);
+    this.#warm(session);
+    return session;
+  }
+
+  /** The session of a subagent: a row of its own from the start, with its parent's place, files and mode. */
+  async #createChild({ link, model, reasoningEffort }: NewChild): Promise<LiveSession> {
+    this.#refuseWhenClosing();
+    const { parent } = link;
+    const id = newSessionId(this.#services.platform);
+    const session = new LiveSession(
+      {
+        id,
+        headId: id,
+        source: "subagent",
+        surface: parent.surface,
+        stored: false,
+        createdAt: this.#services.platform.clock.now() / 1000,
+        cwd: parent.cwd,
+        additionalDirectories: parent.roots.slice(1),
+        config: {
+          ...model,
+          ...(reasoningEffort === null ? {} : { reasoningEffort }),
+          delegateFrom: parent.headId,
+        },
+        title: null,
+        parentId: parent.headId,
+        sessionKey: parent.sessionKey,
+        systemPrompt: null,
+        editPolicy: parent.editPolicy,
+        messages: [],
+        usage: NO_USAGE,
+        calls: 0,
+        files: parent.files,
+        child: link,
+      },
+      this.#services,
+      this.delegation,
+    );
+    await session.store();
+    this.#live.set(id, session);
     this.#warm(session);
     return session;
   }
@@ -103,7 +150,7 @@ export class LiveSessions implements Sessions {
     const row = options.followTip === false ? root : store.tipOf(id) ?? root;
     const live = this.#find(row.id);
     if (live) return live;
-    const session = new LiveSession(this.#seedOf(id, row, options), this.#services);
+    const session = new LiveSession(this.#seedOf(id, row, options), this.#services, this.delegation);
     if (row.endReason !== null) await store.reopenSession(row.id);
     if (options.cwd !== undefined && options.cwd !== row.cwd) {
       await session.setCwd(options.cwd, options.additionalDirectories ?? []);

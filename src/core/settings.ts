@@ -80,6 +80,8 @@ export interface Settings {
     readonly clarify_timeout: number;
     readonly disabled_toolsets: readonly string[];
     readonly environment_hint: string;
+    /** `auto`, `native` or `text`; anything else counts as `auto`. */
+    readonly image_input_mode?: string;
     readonly task_completion_guidance: boolean;
     readonly parallel_tool_call_guidance: boolean;
     /** `auto`, a boolean, or parts of model names. */
@@ -143,6 +145,8 @@ export interface Settings {
     /** Seconds. */
     readonly timeout: number;
     readonly deny: readonly string[];
+    /** The owner's words to the model that judges in smart mode. */
+    readonly smart_policy?: string;
   };
   readonly policy?: { readonly rules: readonly PolicyRule[] };
   /** What files held before a turn changed them. */
@@ -157,6 +161,34 @@ export interface Settings {
     readonly allow_private_urls: boolean;
     /** `false`: agents' instruction files (AGENTS.md, …) are ordinary files. */
     readonly protected_instruction_files?: boolean;
+    /** `enabled`, `domains`, `shared_files`, as they stand in the file; the web tools read it. */
+    readonly website_blocklist?: Readonly<Record<string, unknown>>;
+  };
+  readonly web?: {
+    /** Names of services; empty: the first that has a key. */
+    readonly backend: string;
+    readonly search_backend: string;
+    readonly extract_backend: string;
+    readonly extract_char_limit: number;
+  };
+  readonly delegation: {
+    /** Empty: the parent's. */
+    readonly model: string;
+    readonly provider: string;
+    readonly base_url: string;
+    /** For `base_url` alone. */
+    readonly api_key: string;
+    readonly api_mode: string;
+    readonly reasoning_effort: string;
+    readonly max_iterations: number;
+    readonly max_concurrent_children: number;
+    readonly max_spawn_depth: number;
+    /** 0 = none. */
+    readonly child_timeout_seconds: number;
+    readonly max_summary_chars: number;
+    readonly orchestrator_enabled: boolean;
+    readonly inherit_mcp_toolsets: boolean;
+    readonly subagent_auto_approve: boolean;
   };
   readonly compression: {
     readonly enabled: boolean;
@@ -186,6 +218,7 @@ export interface Settings {
     readonly excluded_providers: readonly string[];
   };
   /** Tried in order when the primary fails (core.md A.11). */
+  readonly fallback_model?: unknown;
   readonly fallback_providers?: readonly { model?: string; provider?: string; base_url?: string }[];
   readonly auxiliary: Readonly<Record<string, { provider?: string; model?: string; language?: string }>>;
   readonly display: {
@@ -215,7 +248,23 @@ export interface Settings {
       readonly responses_tool_items?: "native" | "omit";
       /** Characters of stored tool outputs; 0 = all. */
       readonly history_tool_output_max_chars?: number;
+      /** Scoped keys by name; each entry is checked by the server, never trusted. */
+      readonly keys?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+      /** Addresses that the end of a run may be told to; `*` at the end of a path stands for anything. */
+      readonly callback_urls?: readonly string[];
+      /** Signs those messages. */
+      readonly callback_secret?: string;
+      /** Whether `GET /metrics` answers. */
+      readonly metrics?: boolean;
+      /** Proxies whose `X-Forwarded-*` headers count: addresses, or networks like 10.0.0.0/8. */
+      readonly trusted_hosts?: readonly string[];
+      /** Seconds that running turns get after a stop signal before they are interrupted. */
+      readonly drain_seconds?: number;
     };
+  };
+  readonly browser?: {
+    /** Whether a controller may be registered (api-server.md B6), and whether it may be given scripts. */
+    readonly extension_control: { readonly enabled: boolean; readonly developer_mode: boolean };
   };
   readonly acp: {
     readonly keepalive_interval_s: number;

@@ -167,7 +167,9 @@ function openConsent(one: Running, scope: TurnScope): void {
     one.blocked = true;
     one.consent = Promise.resolve({ type: "stop", refused: "policy", content: verdict.content });
   } else if (verdict.type === "ask") {
-    one.consent = askConsent(one, verdict.payload, verdict.targets, null, scope);
+    one.consent = verdict.judgeable
+      ? judgedConsent(one, verdict.payload, verdict.targets, scope)
+      : askConsent(one, verdict.payload, verdict.targets, null, scope);
   } else if (verdict.note) {
     one.consent = Promise.resolve({ type: "go", approved: null, note: verdict.note });
   }
@@ -209,6 +211,34 @@ async function editConsent(one: Running, scope: TurnScope): Promise<Consent> {
   return await askConsent(one, verdict.payload, verdict.targets, proposal, scope);
 }
 
+/**
+ * The auxiliary model first (core.md C.4): its yes lets the command run, its no may be overruled once by the person,
+ * everything else is the person's to answer.
+ */
+async function judgedConsent(
+  one: Running,
+  payload: AskPayload,
+  targets: readonly string[],
+  scope: TurnScope,
+): Promise<Consent> {
+  if (payload.kind !== "approval" || !scope.judge || scope.knownRefusal(payload, targets)) {
+    return await askConsent(one, payload, targets, null, scope);
+  }
+  announce(one, true, scope);
+  const smart = await scope.judge(payload);
+  if (scope.signal.aborted) return GO; // Nothing runs any more: the caller sees the cancel.
+  if (smart.verdict === "approve") {
+    one.startedAt = scope.platform.clock.monotonic();
+    scope.publish({ type: "tool.run", callId: one.call.id });
+    const why = smart.reason === "" ? "" : `: ${smart.reason}`;
+    return { type: "go", approved: null, note: `Approved by smart mode (${smart.model})${why}` };
+  }
+  const asked: AskPayload = smart.verdict === "deny"
+    ? { ...payload, smartDenied: true, smart, choices: ["once", "deny"] }
+    : { ...payload, smart };
+  return await askConsent(one, asked, targets, null, scope);
+}
+
 async function askConsent(
   one: Running,
   payload: AskPayload,
@@ -247,7 +277,8 @@ async function allowed(
   one.startedAt = scope.platform.clock.monotonic();
   scope.publish({ type: "tool.run", callId: one.call.id });
   const choice = answer.type === "choice" ? answer.choice : "once";
-  return { type: "go", approved: proposal, note: `Approved by the user (${choice})` };
+  const by = answer.type === "choice" ? answer.by : undefined;
+  return { type: "go", approved: proposal, note: `Approved by ${by ?? "the user"} (${choice})` };
 }
 
 function stop(payload: AskPayload, outcome: AskOutcome, scope: TurnScope): Consent {
@@ -288,7 +319,7 @@ async function runOne(
   }
   if (scope.signal.aborted) return await finish(one, skipped(one.call.name), "cancelled", scope);
   const outcome = await execute(one, consent.approved, parallel, scope);
-  return await finish(one, withNote(outcome, consent.note), null, scope);
+  return await finish(one, withNote(outcome, consent.note), outcome.refused ?? null, scope);
 }
 
 /** The result says that it was approved (core.md C.5), when it is a JSON object. */
@@ -362,6 +393,8 @@ function toolContext(
     home: scope.home,
     approved,
     sensitiveAllowed: approved !== null,
+    ...(scope.delegator ? { delegator: scope.delegator } : {}),
+    ...(scope.eyes ? { eyes: scope.eyes } : {}),
     progress: (text) => {
       const now = scope.platform.clock.monotonic();
       if (now - last < 250 || signal.aborted) return;

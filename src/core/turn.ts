@@ -5,19 +5,24 @@
  *   user row ─► ┌ model call ─► tool calls? ─► batch ─► steer ─┐ ─► answer row ─► turn.end
  *               └──────────────────────────────────────────────┘
  */
-import { abortable } from "@/lib/abort.ts";
+import { abortable, isAbort } from "@/lib/abort.ts";
+import type { StreamRedactor } from "@/lib/stream_redact.ts";
 import type { CallIds } from "./call_ids.ts";
 import { parseArguments, storableArguments } from "./arguments.ts";
 import { limitsMoney, type ReachedBudget, reachedBudget } from "./budgets.ts";
 import { compressionThreshold } from "./compression_policy.ts";
+import { DELEGATE_TOOL } from "./delegation_tools.ts";
 import type { ModelFailure } from "./errors.ts";
 import type { CoreEventBody, TurnOutcome, TurnResult } from "./events.ts";
 import type { AssistantMessage, Content, Message, ToolCall, ToolMessage, Usage } from "./messages.ts";
+import { seesImages } from "./eyes.ts";
 import { Failover, type Resting } from "./failover.ts";
+import { describeImages, hasImages, withoutImages, withTrueTypes } from "./inbound_images.ts";
 import { NO_USAGE, promptTokens, textOf } from "./messages.ts";
 import type { ModelAnswer } from "./model_call.ts";
 import { callModel } from "./model_call.ts";
 import type { ModelClient, ModelCost, RawToolCall, ResolvedModel, ToolSpec, UsageTotals } from "./ports.ts";
+import { isHuge, rejectionMark, withoutRejected } from "./rejected_turns.ts";
 import { repairForRequest } from "./request_repair.ts";
 import { batchLimit, spillResult } from "./result_limits.ts";
 import type { UserInput } from "./session_api.ts";
@@ -50,6 +55,7 @@ export interface TurnInput {
   readonly maxSteps: number | null;
   backpressure(): Promise<void> | null;
   onShown(text: string, reasoning: string): void;
+  readonly redactStream?: () => StreamRedactor;
   estimateCost(usage: Usage, model: ResolvedModel): ModelCost;
   /** What session and day have used, this turn included. */
   usageTotals(): { readonly session: UsageTotals; readonly day: UsageTotals };
@@ -142,7 +148,7 @@ class Turn {
     if (input.results) return await this.#goOn(input.results);
     const user: Message = {
       role: "user",
-      content: wellFormed(input.content),
+      content: withTrueTypes(wellFormed(input.content)),
       timestamp: this.#now(),
       ...(input.displayText === undefined ? {} : { displayText: input.displayText }),
       ...(input.displayKind === undefined ? {} : { displayKind: input.displayKind }),
@@ -151,8 +157,31 @@ class Turn {
     this.#userRowId = user.rowId ?? null;
     const text = input.displayText ?? textOf(input.content);
     this.#publish({ type: "turn.start", text, userRowId: this.#userRowId });
+    await this.#lookAtImages(user);
     if (this.#models.isAway) this.#tellFallback(`${this.#turn.client.info.model} is left alone for a while`);
     await this.#keepSmall(() => this.#turn.contextTokens(), PREFLIGHT_PASSES);
+  }
+
+  /** For a model that does not see: another one says first what the images show (core.md B.10). */
+  async #lookAtImages(user: Message): Promise<void> {
+    const { content } = user;
+    const { eyes, settings, signal } = this.#scope;
+    if (!eyes || content === null || !hasImages(content)) return;
+    if (seesImages(this.#models.client.info, settings)) return;
+    if (eyes.describer !== null) {
+      this.#publish({ type: "status", kind: "lifecycle", text: `Looking at images with ${eyes.describer}` });
+    }
+    const described = await describeImages(content, eyes, signal).catch((error) => {
+      if (isAbort(error)) return null; // The loop sees the cancel.
+      throw error;
+    });
+    if (described === null) return;
+    for (const problem of described.problems) {
+      this.#publish({ type: "status", kind: "warn", text: this.#scope.guard.redact(problem, "full") });
+    }
+    const changed = await this.#turn.transcript.replaceContent(user, described.content);
+    const at = this.#own.lastIndexOf(user);
+    if (at !== -1) this.#own[at] = changed;
   }
 
   /** With what the caller's tools have given, instead of a message of the user. */
@@ -188,7 +217,7 @@ class Turn {
     const answer = await this.#call(this.#turn.toolSpecs);
     if (answer.type === "cancelled") return await this.#interrupted(answer);
     if (answer.type === "failed") return await this.#failed(answer);
-    this.#reasoning = answer.reasoning || this.#reasoning;
+    if (answer.reasoning) this.#reasoning = this.#masked(answer.reasoning);
     if (answer.toolCalls.length > 0) return await this.#withTools(answer);
     if (answer.finish === "length") return await this.#cutOff(answer);
     if (answer.finish === "content_filter") return await this.#refused(answer);
@@ -206,7 +235,7 @@ class Turn {
     this.#discarded = "";
     const answer = await callModel(this.#models.client, {
       system: this.#models.prompt(this.#turn.systemPrompt),
-      messages: repairForRequest(messages),
+      messages: this.#asSeen(repairForRequest(messages)),
       tools,
       sessionId: this.#scope.sessionId,
       ...this.#maxTokens(),
@@ -217,12 +246,17 @@ class Turn {
       maxAttempts: (failure) => this.#models.attempts(failure, this.#scope.settings.agent.api_max_retries),
       alreadyShown,
       publish: (body) => this.#publish(body),
+      ...(this.#turn.redactStream ? { redactStream: this.#turn.redactStream } : {}),
       backpressure: () => this.#turn.backpressure(),
       onShown: (text, reasoning) => this.#turn.onShown(text, reasoning),
     });
     this.#spent.sent(answer.attempts);
     if (answer.type === "done") await this.#record(answer.usage);
     return answer;
+  }
+
+  #asSeen(messages: readonly Message[]): readonly Message[] {
+    return seesImages(this.#models.client.info, this.#scope.settings) ? messages : withoutImages(messages);
   }
 
   #maxTokens(): { maxTokens?: number } {
@@ -271,7 +305,8 @@ class Turn {
     const wrong = raw.find((call) => !this.#scope.tools.has(call.name) && !this.#isClient(call));
     this.#badNames = wrong ? this.#badNames + 1 : 0;
     this.#aside = raw.every((call) => HOUSEKEEPING.has(call.name)) ? answer.text : "";
-    const calls = dropDuplicates(raw).map((call, i) => this.#turn.callIds.assign(call, i));
+    const few = keepFew(raw, this.#scope.settings.delegation.max_concurrent_children);
+    const calls = dropDuplicates(few).map((call, i) => this.#turn.callIds.assign(call, i));
     const stored = calls.map((call) => ({ ...call, arguments: storableArguments(call.arguments) }));
     await this.#appendAnswer(answer, stored);
     const asked = calls.filter((call) => this.#isClient(call));
@@ -279,6 +314,7 @@ class Turn {
       asked.length === 0 ? calls : calls.filter((call) => !this.#isClient(call)),
       this.#scope,
     );
+    for (const { usage, cost } of this.#scope.takeChildCalls?.() ?? []) this.#spent.byChild(usage, cost);
     this.#own.push(...results);
     await this.#bound(results);
     this.#empty = 0;
@@ -439,8 +475,18 @@ class Turn {
     if (this.#useFallback(failure)) return null;
     const exitReason = "all_retries_exhausted_no_response";
     const text = this.#parts.join("");
+    if (failure.status === 400 && text === "") await this.#leaveOut();
     if (text) await this.#appendText(text, answer, "incomplete");
     return { outcome: "failed", text, exitReason, partial: text !== "", failure };
+  }
+
+  /** In a huge session a turn that was refused as malformed would be refused again on every resume. */
+  async #leaveOut(): Promise<void> {
+    if (this.#turn.history) return;
+    const messages = this.#turn.transcript.messages.length;
+    if (isHuge({ tokens: this.#turn.contextTokens(), messages })) {
+      await this.#append([rejectionMark(this.#now())]);
+    }
   }
 
   async #compact(): Promise<boolean> {
@@ -580,9 +626,13 @@ class Turn {
   /** Without secrets, as it is stored and handed out. */
   #clean(text: string): string {
     if (this.#cleaned?.from !== text) {
-      this.#cleaned = { from: text, to: this.#scope.guard.redact(text, "terminal") };
+      this.#cleaned = { from: text, to: this.#masked(text) };
     }
     return this.#cleaned.to;
+  }
+
+  #masked(text: string): string {
+    return this.#scope.guard.redact(text, "terminal");
   }
 
   #assistant(text: string | null, answer: ModelAnswer | null, finishReason: string): AssistantMessage {
@@ -591,8 +641,11 @@ class Turn {
       content: text === null ? null : this.#clean(text),
       finishReason,
       timestamp: this.#now(),
-      ...(answer?.reasoning ? { reasoning: answer.reasoning } : {}),
-      ...(answer?.reasoningContent === undefined ? {} : { reasoningContent: answer.reasoningContent }),
+      ...(answer?.reasoning ? { reasoning: this.#masked(answer.reasoning) } : {}),
+      ...(answer?.reasoningContent === undefined
+        ? {}
+        : { reasoningContent: this.#masked(answer.reasoningContent) }),
+      // Signed by the provider: changed by one character it would be refused.
       ...(answer?.reasoningDetails ? { reasoningDetails: answer.reasoningDetails } : {}),
     };
   }
@@ -610,7 +663,7 @@ class Turn {
 
   #context(): readonly Message[] {
     if (this.#turn.history) return [...this.#turn.history, ...this.#own];
-    return this.#turn.transcript.messages;
+    return withoutRejected(this.#turn.transcript.messages);
   }
 
   #failure(kind: ModelFailure["kind"], message: string): ModelFailure {
@@ -631,6 +684,12 @@ class Turn {
 function wellFormed(content: Content): Content {
   if (typeof content === "string") return content.toWellFormed();
   return content.map((part) => part.type === "text" ? { ...part, text: part.text.toWellFormed() } : part);
+}
+
+/** At most `max` orders for children in one answer; the rest is left out (core.md A.7). */
+function keepFew(calls: readonly RawToolCall[], max: number): readonly RawToolCall[] {
+  let orders = 0;
+  return calls.filter((call) => call.name !== DELEGATE_TOOL || ++orders <= max);
 }
 
 /** Exact repeats within one answer run once (core.md A.7). */

@@ -3,8 +3,10 @@
  * from `turn.start` to `turn.end`; refusals remembered here end with the turn (FC-14).
  */
 import type { Platform } from "@/platform/mod.ts";
-import type { AskOutcome, AskPayload } from "./asks.ts";
+import type { AskOutcome, AskPayload, SmartVerdict } from "./asks.ts";
+import type { ChildCall, Delegator } from "./delegation_api.ts";
 import type { CoreEventBody } from "./events.ts";
+import type { Eyes } from "./eyes.ts";
 import type { Guardrails } from "./guardrails.ts";
 import type { Message } from "./messages.ts";
 import type { EditPolicy, FileAccess, Guard, GuardContext, SessionScope, Tool } from "./ports.ts";
@@ -28,7 +30,13 @@ export interface TurnScope {
   readonly guardrails: Guardrails;
   /** Plan mode, as it is now: the user may switch it while the turn runs. */
   readonly planning?: boolean;
+  /** Absent where no children may be started. */
+  readonly delegator?: Delegator;
+  /** Model calls of children that were waited for, since it was last asked. */
+  takeChildCalls?(): readonly ChildCall[];
   readonly contextWindow: number | null;
+  /** How images are looked at; absent: not at all. */
+  readonly eyes?: Eyes;
   readonly parallelTimeoutSeconds: number;
   publish(body: CoreEventBody): void;
   /** Writes rows now; never throws. */
@@ -36,6 +44,8 @@ export interface TurnScope {
   guardContext(): GuardContext;
   /** Announces the question and waits; `unattended` at once where nobody can be asked. */
   ask(payload: AskPayload, callId: string, toolName: string): Promise<AskOutcome>;
+  /** What the guard's auxiliary model says to a judgeable question; absent: it is not asked. */
+  judge?(payload: AskPayload): Promise<SmartVerdict>;
   /** The outcome an earlier refusal of this turn gives for the same target; `null` = ask. */
   knownRefusal(payload: AskPayload, targets: readonly string[]): AskOutcome | null;
   rememberRefusal(payload: AskPayload, targets: readonly string[], outcome: AskOutcome): void;

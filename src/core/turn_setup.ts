@@ -3,17 +3,20 @@
  * ending of the turn with the documented advice, after the user's message was stored.
  */
 import { abortable, isAbort } from "@/lib/abort.ts";
-import type { AskOutcome, AskPayload } from "./asks.ts";
+import { type AskOutcome, type AskPayload, sealed } from "./asks.ts";
 import { localDay } from "./budgets.ts";
+import { rootOf, settingsOf } from "./delegation.ts";
+import type { ChildCall } from "./delegation_api.ts";
+import { canLook, createEyes } from "./eyes.ts";
 import { Guardrails } from "./guardrails.ts";
 import { HermesError, type ModelFailure } from "./errors.ts";
+import { fallbackEntries, withEffort } from "./fallbacks.ts";
 import type { TurnResult } from "./events.ts";
-import { promptTokens, textOf } from "./messages.ts";
+import { promptTokens, textOf, type Usage } from "./messages.ts";
 import { PLAN_MODE } from "./plan_mode.ts";
 import type { GuardContext, ModelChoice, ResolvedModel, Tool } from "./ports.ts";
 import type { LiveSession } from "./session.ts";
 import type { SubmitOptions, UserInput } from "./session_api.ts";
-import type { Settings } from "./settings.ts";
 import { compactSession } from "./session_compaction.ts";
 import { buildSystemPrompt, memoriesOf } from "./system_prompt.ts";
 import type { TurnInput } from "./turn.ts";
@@ -29,12 +32,12 @@ interface PendingTurn {
 
 export async function prepareTurn(session: LiveSession, turn: PendingTurn): Promise<TurnInput | HermesError> {
   const { services } = session;
-  const settings = services.settings();
+  const settings = settingsOf(session);
   const model = resolveModel(session, turn.options.model);
   if (model instanceof HermesError) return model;
   const settling = session.outside.settling(turn.controller.signal);
   if (settling) await settling;
-  const tools = offered(session, turn.options);
+  const tools = offered(session, turn.options, model);
   const theirs = (turn.options.clientTools ?? []).filter((spec) =>
     !tools.some((tool) => tool.name === spec.name)
   );
@@ -49,8 +52,8 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
     callIds: session.callIds,
     client: services.models.client(model),
     resting: session.resting,
-    fallbacks: fallbackChoices(settings).map((choice) => () =>
-      services.models.client(services.models.resolve(choice))
+    fallbacks: fallbackEntries(settings).map(({ choice, reasoningEffort }) => () =>
+      withEffort(services.models.client(services.models.resolve(choice)), reasoningEffort)
     ),
     toolSpecs: [
       ...tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
@@ -64,9 +67,12 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
     maxSteps: turn.options.maxSteps ?? agent.max_turns,
     backpressure: () => session.hub.takeBackpressure(),
     onShown: (text, reasoning) => session.setInflight(text, reasoning),
+    ...(services.redactStream ? { redactStream: () => services.redactStream!() } : {}),
     contextTokens: () => session.contextTokens(),
     estimateCost: (usage, model) => services.models.estimateCost(usage, model),
-    usageTotals: () => services.store().usageTotals(session.headId, localDay(services.platform.clock.now())),
+    // Children draw on the limits of the session that they work for.
+    usageTotals: () =>
+      services.store().usageTotals(rootOf(session).headId, localDay(services.platform.clock.now())),
     compact: async (client, cause) => {
       const report = await compactSession(session, {
         cause,
@@ -87,24 +93,6 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
   };
 }
 
-/** What the config lists under `fallback_providers`; entries without a model or provider are left out. */
-function fallbackChoices(settings: Settings): ModelChoice[] {
-  const listed: unknown = settings.fallback_providers;
-  const entries = Array.isArray(listed) ? listed as Record<string, unknown>[] : [];
-  const text = (value: unknown) => typeof value === "string" && value !== "" ? value : undefined;
-  return entries.flatMap((entry) => {
-    const [model, provider] = [text(entry?.["model"]), text(entry?.["provider"])];
-    const [baseUrl, apiMode] = [text(entry?.["base_url"]), text(entry?.["api_mode"])];
-    if (model === undefined || provider === undefined) return [];
-    return [{
-      model,
-      provider,
-      ...(baseUrl === undefined ? {} : { baseUrl }),
-      ...(apiMode === undefined ? {} : { apiMode }),
-    }];
-  });
-}
-
 function resolveModel(session: LiveSession, choice: ModelChoice | undefined): ResolvedModel | HermesError {
   try {
     return session.services.models.resolve(choice ?? session.modelChoice);
@@ -114,11 +102,16 @@ function resolveModel(session: LiveSession, choice: ModelChoice | undefined): Re
   }
 }
 
-function offered(session: LiveSession, options: SubmitOptions): Tool[] {
+function offered(session: LiveSession, options: SubmitOptions, model: ResolvedModel): Tool[] {
   const { services } = session;
   const settings = services.settings();
-  const context = { platform: services.platform, settings, canClarify: options.asks.clarify };
-  return session.tools().filter((tool) => tool.available?.(context) ?? true);
+  const images = canLook(services.models, settings, model);
+  const context = { platform: services.platform, settings, canClarify: options.asks.clarify, images };
+  const brought = options.doorTools ?? [];
+  const own = brought.length === 0
+    ? session.tools()
+    : session.tools().filter((tool) => !brought.some(({ name }) => name === tool.name));
+  return [...own, ...brought].filter((tool) => tool.available?.(context) ?? true);
 }
 
 /** The stored prompt, byte for byte; built and stored when there is none. */
@@ -131,7 +124,7 @@ async function systemPromptOf(
   if (session.systemPrompt !== null) return session.systemPrompt;
   const { services } = session;
   const { platform, log, home } = services;
-  const settings = services.settings();
+  const settings = settingsOf(session);
   const building = memoriesOf(session.scope, { platform, log, home, settings }).then((memories) =>
     buildSystemPrompt({
       platform,
@@ -140,7 +133,7 @@ async function systemPromptOf(
       home,
       cwd: session.cwd,
       roots: session.roots,
-      surface: session.surface,
+      surface: session.child ? "subagent" : session.surface,
       tools,
       model,
       skills: services.skills ?? null,
@@ -167,15 +160,23 @@ async function systemPromptOf(
 function timeoutMs(session: LiveSession, payload: AskPayload): number {
   const { approvals, agent } = session.services.settings();
   if (payload.kind === "clarify" && session.surface !== "acp") return agent.clarify_timeout * 1000;
-  if (payload.kind === "sudo") return 120_000;
-  if (payload.kind === "secret") return 300_000;
-  return approvals.timeout * 1000;
+  const longest = payload.kind === "sudo" ? 120 : payload.kind === "secret" ? 300 : Infinity;
+  return Math.min(approvals.timeout, longest) * 1000;
 }
 
 function canAsk(payload: AskPayload, options: SubmitOptions): boolean {
   if (payload.kind === "approval") return options.asks.approval;
   if (payload.kind === "edit") return options.asks.edit;
-  return options.asks.clarify;
+  return payload.kind === "clarify" ? options.asks.clarify : options.asks.secret ?? false;
+}
+
+/** What the user's setting answers in place of a question; never what was judged dangerous by a model. */
+function approvedOnce(payload: AskPayload): AskOutcome {
+  const isApproval = payload.kind === "approval" || payload.kind === "edit";
+  if (!isApproval || !payload.choices.includes("once")) return { type: "unattended" };
+  if (payload.kind === "approval" && payload.smartDenied) return { type: "unattended" };
+  const by = "delegation.subagent_auto_approve";
+  return { type: "answered", answer: { type: "choice", choice: "once", by } };
 }
 
 function createScope(
@@ -185,8 +186,18 @@ function createScope(
   tools: readonly Tool[],
 ): TurnScope {
   const { services } = session;
-  const settings = services.settings();
+  const settings = settingsOf(session);
   const { signal } = turn.controller;
+  const childCalls: ChildCall[] = [];
+  const delegator = session.delegation.delegatorOf(session, {
+    id: turn.id,
+    options: turn.options,
+    model,
+    counted: (call) => {
+      childCalls.push(call);
+      session.child?.counted(call);
+    },
+  });
   const refusals = new Refusals();
   let started = false;
   let early: string | null = null;
@@ -204,6 +215,7 @@ function createScope(
   }
 
   async function ask(payload: AskPayload, callId: string, toolName: string): Promise<AskOutcome> {
+    if (turn.options.approveOnce) return approvedOnce(payload);
     if (!canAsk(payload, turn.options)) return { type: "unattended" };
     const asked = {
       id: services.platform.ids.hex(32),
@@ -219,9 +231,26 @@ function createScope(
       signal,
       announce: () => publish({ type: "ask.open", ask: asked }),
     });
-    publish({ type: "ask.close", ask: asked, outcome });
+    publish({ type: "ask.close", ask: asked, outcome: sealed(payload, outcome) });
     return outcome;
   }
+
+  const guardContext = (): GuardContext => ({
+    scope: turn.options.scope ?? session.id,
+    sessionId: session.id,
+    cwd: session.cwd,
+    roots: session.roots,
+    editPolicy: session.editPolicy,
+    yolo: session.yolo || services.yolo,
+    canAsk: turn.options.asks.approval || turn.options.asks.edit || turn.options.approveOnce === true,
+    settings: services.settings(),
+    surface: session.surface,
+  });
+  const count = (usage: Usage, model: ResolvedModel) => {
+    session.countSideCall(usage, model).catch((error) =>
+      services.log.warn(`A call was not counted: ${error}`)
+    );
+  };
 
   return {
     sessionId: session.id,
@@ -232,7 +261,9 @@ function createScope(
     cwd: session.cwd,
     roots: session.roots,
     home: services.home,
-    childEnv: services.childEnv(),
+    get childEnv() {
+      return services.childEnv();
+    },
     files: session.files,
     sessionScope: session.scope,
     guard: services.guard,
@@ -244,6 +275,9 @@ function createScope(
       return session.editPolicy !== null && session.mode === PLAN_MODE;
     },
     guardrails: new Guardrails(settings.tool_loop_guardrails),
+    ...(delegator ? { delegator } : {}),
+    takeChildCalls: () => childCalls.splice(0),
+    eyes: createEyes({ models: services.models, settings, model, sessionId: session.id, count }),
     contextWindow: model.contextWindow,
     parallelTimeoutSeconds: Number(services.childEnv()["HERMES_CONCURRENT_TOOL_TIMEOUT_S"] ?? "") || 420,
     publish,
@@ -252,18 +286,11 @@ function createScope(
       const saved = await abortable(saving, signal).catch(() => true); // A cancel does not wait for a lock.
       if (!saved) warn(session.transcript.warning ?? "Saving is delayed");
     },
-    guardContext: (): GuardContext => ({
-      scope: turn.options.scope ?? session.id,
-      sessionId: session.id,
-      cwd: session.cwd,
-      roots: session.roots,
-      editPolicy: session.editPolicy,
-      yolo: session.yolo || services.yolo,
-      canAsk: turn.options.asks.approval || turn.options.asks.edit,
-      settings: services.settings(),
-      surface: session.surface,
-    }),
+    guardContext,
     ask,
+    judge: async (payload) =>
+      await services.guard.judge?.(payload, guardContext(), { signal, model, count }) ??
+        { verdict: "escalate", reason: "", model: "" },
     knownRefusal: (payload, targets) => refusals.known(payload, targets),
     rememberRefusal: (payload, targets, outcome) => refusals.remember(payload, targets, outcome),
     redactArgs: (args) => redactValues(args, (text) => services.guard.redact(text, "terminal")),

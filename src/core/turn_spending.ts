@@ -42,6 +42,14 @@ export class TurnSpending {
     return { day: localDay(this.#platform.clock.now()), usd: cost.usd, seconds };
   }
 
+  /** A call of a child: its time is within the turn's own, and its session has counted it for the day. */
+  byChild(usage: Usage, cost: ModelCost): void {
+    this.#calls++;
+    this.#usage = addUsage(this.#usage, usage);
+    this.#usd += cost.usd ?? 0;
+    this.#costs.push(cost);
+  }
+
   totals(): UsageTotals {
     const { input, output, cacheRead, cacheWrite } = this.#usage;
     return {

@@ -26,7 +26,13 @@ export async function undoTurns(session: Session, count: number): Promise<Undone
   const oldest = turns[0];
   if (oldest === undefined) return null;
   await session.rewindBefore(requireRowId(oldest));
-  return { turns: turns.length, removed: countFrom(before, oldest), text: textOf(oldest.content) };
+  return { turns: turns.length, removed: countFrom(before, oldest), text: typedText(oldest) };
+}
+
+/** What was put behind the user's own words for the model (attached files) is not given back. */
+function typedText({ content, displayText }: UserMessage): string {
+  const whole = textOf(content);
+  return displayText !== undefined && whole.startsWith(`${displayText}\n\n`) ? displayText : whole;
 }
 
 function requireRowId(message: Message): number {

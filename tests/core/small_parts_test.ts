@@ -66,6 +66,20 @@ Deno.test("repairForRequest() answers every call once, in call order, and drops 
   assertEquals(history.length, 7);
 });
 
+Deno.test("FC-12: repairForRequest() sends each id once and no call without a name", () => {
+  const history: Message[] = [
+    { role: "user", content: "go" },
+    { role: "assistant", content: null, toolCalls: [call("a"), call("a"), { ...call("b"), name: " " }] },
+    result("a", "1"),
+  ];
+  const [, assistant, ...results] = repairForRequest(history);
+  assertEquals(assistant!.role === "assistant" && assistant.toolCalls?.map(({ id, name }) => [id, name]), [
+    ["a", call("a").name],
+    ["b", "invalid_tool_call"],
+  ]);
+  assertEquals(results.map((m) => m.role === "tool" && m.toolCallId), ["a", "b"]);
+});
+
 Deno.test("repairForRequest() alternates roles and drops thought-only answers", () => {
   const repaired = repairForRequest([
     { role: "user", content: "one" },

@@ -120,6 +120,8 @@ function fakeTool(name: string, ran: string[], parallel: Tool["parallel"], comma
 
 export interface ScriptedCoreOptions {
   readonly settings?: (settings: Settings) => Settings;
+  /** Offered beside the recording ones. */
+  readonly tools?: readonly Tool[];
 }
 
 export async function makeScriptedCore(options: ScriptedCoreOptions = {}): Promise<ScriptedCore> {
@@ -152,6 +154,7 @@ export async function makeScriptedCore(options: ScriptedCoreOptions = {}): Promi
   const tools = [
     fakeTool("reader", ran, "safe", false),
     fakeTool("shell", ran, "never", true),
+    ...options.tools ?? [],
   ];
   const services: CoreServices = {
     platform,
@@ -173,6 +176,7 @@ export async function makeScriptedCore(options: ScriptedCoreOptions = {}): Promi
     home,
     settings: () => settings,
     store: () => store,
+    delegations: () => store.delegations,
     tools: () => tools,
     toolSpecs: () => tools,
     childEnv: () => ({}),
