@@ -6,8 +6,11 @@ import type {
   ConfigService,
   Guard,
   GuardContext,
+  JudgeOptions,
   Logger,
+  Models,
   PlainCall,
+  SmartVerdict,
 } from "@/core/contract.ts";
 import type { EditProposal, RedactMode, Verdict } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
@@ -24,6 +27,8 @@ export interface GuardOptions {
   readonly config: ConfigService;
   redact(text: string, mode: RedactMode): string;
   readonly log: Logger;
+  /** For `approvals.mode: smart`; absent: every question goes to the person. */
+  readonly models?: Models;
 }
 
 function isOn(value: string | undefined): boolean {
@@ -94,6 +99,14 @@ class RuleGuard implements Guard {
     const title = this.#options.redact(call.title, "full");
     const { platform } = this.#options;
     return reviewCall({ ...call, title }, context, { platform, allowList: this.#allowList });
+  }
+
+  async judge(payload: AskPayload, context: GuardContext, options: JudgeOptions): Promise<SmartVerdict> {
+    const { models, redact, platform } = this.#options;
+    if (!models || payload.kind !== "approval") return { verdict: "escalate", reason: "", model: "" };
+    const { judgeCommand } = await import("./smart.ts");
+    const { command, description } = payload;
+    return await judgeCommand({ command, description, context, models, redact, platform }, options);
   }
 
   async grant(payload: AskPayload, answer: AskAnswer, context: GuardContext): Promise<void> {

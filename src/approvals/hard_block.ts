@@ -22,9 +22,13 @@ const NAMES = [
   "kill",
 ];
 
+/** A way to the root through the table of processes. */
+const ROOT_OF_PROCESS = /^\/+proc\/+(?:self|thread-self|\d+)\/+root(?=\/|$)/;
+
 /** `/a//b/../c/` as `/a/c`; relative paths stay relative. */
-export function foldPath(path: string): string {
-  if (!path.startsWith("/")) return path;
+export function foldPath(given: string): string {
+  if (!given.startsWith("/")) return given;
+  const path = given.replace(ROOT_OF_PROCESS, "");
   const out: string[] = [];
   for (const part of path.split("/")) {
     if (part === "..") out.pop();
@@ -52,9 +56,19 @@ function hasGlob(text: string): boolean {
   return /[*?[]/.test(text);
 }
 
-function destroysRoot(operand: string, home: string): boolean {
-  const expanded = /^~(?:\/|$)/.test(operand) ? home + operand.slice(1) : operand;
-  const path = foldPath(expanded);
+/** `~`, `~root` and `~name` of the user; relative operands stand in the directory a `cd` has led to. */
+function expand(operand: string, home: string, cwd: string | null): string {
+  const tilde = /^~([a-z_][\w-]*)?(?=\/|$)/.exec(operand);
+  if (tilde) {
+    const [whole, name] = tilde;
+    const own = name === undefined || home.endsWith(`/${name}`);
+    return (own ? home : name === "root" ? "/root" : `/home/${name}`) + operand.slice(whole.length);
+  }
+  return cwd === null || operand.startsWith("/") ? operand : `${cwd}/${operand}`;
+}
+
+function destroysRoot(operand: string, home: string, cwd: string | null): boolean {
+  const path = foldPath(expand(operand, home, cwd));
   const roots = [...ROOTS, foldPath(home)];
   if (roots.includes(path)) return true;
   if (!hasGlob(path) || path.includes(UNKNOWN)) return false;
@@ -64,12 +78,12 @@ function destroysRoot(operand: string, home: string): boolean {
   return roots.some((root) => root !== "/" && pattern.test(root));
 }
 
-function checkRm(args: readonly string[], home: string): boolean {
+function checkRm(args: readonly string[], home: string, cwd: string | null): boolean {
   const dashes = args.indexOf("--");
   const operands = args.filter((word, at) =>
     word !== "--" && (!word.startsWith("-") || (dashes !== -1 && at > dashes))
   );
-  return operands.some((operand) => destroysRoot(operand, home));
+  return operands.some((operand) => destroysRoot(operand, home, cwd));
 }
 
 /** `-1` as a target means every process; as the first option it is a signal. */
@@ -92,8 +106,8 @@ function stopsBySystemd(args: readonly string[], operands: readonly string[]): b
   return /^(?:poweroff|reboot|halt|kexec)$/.test(operands[remote ? 1 : 0] ?? "");
 }
 
-function checkProgram(name: string, args: readonly string[], home: string): string | null {
-  if (name === "rm" && checkRm(args, home)) {
+function checkProgram(name: string, { args, cwd }: Running, home: string): string | null {
+  if (name === "rm" && checkRm(args, home, cwd)) {
     return "removes the root, a system directory or the home directory";
   }
   if (name === "mkfs" || name.startsWith("mkfs.")) return "formats a filesystem";
@@ -108,11 +122,9 @@ function checkProgram(name: string, args: readonly string[], home: string): stri
 }
 
 function checkRunning(running: Running, home: string): string | null {
-  if (!hasGlob(running.name)) return checkProgram(running.name, running.args, home);
+  if (!hasGlob(running.name)) return checkProgram(running.name, running, home);
   const pattern = globToRegExp(running.name);
-  const hits = NAMES.filter((name) => pattern.test(name)).map((name) =>
-    checkProgram(name, running.args, home)
-  );
+  const hits = NAMES.filter((name) => pattern.test(name)).map((name) => checkProgram(name, running, home));
   return hits.find((hit) => hit !== null) ?? null;
 }
 

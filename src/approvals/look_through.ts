@@ -1,9 +1,26 @@
 /**
  * From a simple command to what really runs: keywords, assignments and programs that only start another program
- * (`sudo`, `env`, `nohup`, `xargs`, `bash -c`, `find -exec`, …) are looked through (core.md C.2).
+ * (`sudo`, `env`, `nohup`, `xargs`, `bash -c`, `find -exec`, …) are looked through (core.md C.2), scripts are read
+ * wherever they come from as text: arguments, here-documents, pipes, functions. The reading that does harm counts.
  */
-import { plainOutput, type Reading, readShell, type SimpleCommand } from "./shell.ts";
+import { type Reading, readShell, type SimpleCommand } from "./shell.ts";
 import { UNKNOWN } from "./shell_words.ts";
+import {
+  afterWrapper,
+  ASSIGNMENT,
+  findExecs,
+  flatten,
+  passedOn,
+  programName,
+  runsInput,
+  type Script,
+  scriptsOf,
+  skipWrappers,
+  type Wrapper,
+  WRAPPERS,
+} from "./wrappers.ts";
+
+export { isShell } from "./wrappers.ts";
 
 /** What runs: the program's base name, and its arguments as the shell would pass them. */
 export interface Running {
@@ -12,142 +29,26 @@ export interface Running {
   readonly command: SimpleCommand;
   /** Names of the programs that were looked through, outermost first. */
   readonly through: readonly string[];
+  /** Where a `cd` before it has led, absolute; `null` = wherever the shell is. */
+  readonly cwd: string | null;
 }
 
-const KEYWORDS = new Set(
-  ["if", "then", "elif", "else", "fi", "do", "done", "while", "until", "!", "{", "}", "coproc", "function"],
-);
-interface Wrapper {
-  /** Options that take the next word as their value. */
-  readonly valued: RegExp;
-  /** Words of its own before the command. */
-  readonly words?: number;
-}
-
-const WRAPPERS: Readonly<Record<string, Wrapper>> = {
-  sudo: {
-    valued:
-      /^-[A-Za-z]*[ugpCTrtDRUh]$|^--(?:user|group|prompt|close-from|command-timeout|role|type|chdir|chroot|other-user|host)$/,
-  },
-  doas: { valued: /^-[uC]$/ },
-  env: { valued: /^-[uC]$|^--(?:unset|chdir)$/ },
-  exec: { valued: /^-a$/ },
-  nohup: { valued: /^$/ },
-  setsid: { valued: /^$/ },
-  time: { valued: /^-[fo]$/ },
-  command: { valued: /^$/ },
-  builtin: { valued: /^$/ },
-  nice: { valued: /^-n$|^--adjustment$/ },
-  ionice: { valued: /^-[cnp]$/ },
-  chrt: { valued: /^$/, words: 1 },
-  taskset: { valued: /^-c$/, words: 1 },
-  stdbuf: { valued: /^-[ioe]$/ },
-  timeout: { valued: /^-[ks]$|^--(?:kill-after|signal)$/, words: 1 },
-  xargs: { valued: /^-[InPLdEsa]$|^--(?:replace|max-args|max-procs|max-lines|delimiter|arg-file)$/ },
-  busybox: { valued: /^$/ },
-  toybox: { valued: /^$/ },
-  chroot: { valued: /^$/, words: 1 },
-  unshare: { valued: /^$/ },
-  nsenter: { valued: /^-[tSG]$/ },
-  caffeinate: { valued: /^-[tw]$/ },
-  strace: { valued: /^-[eopsSu]$/ },
-};
-/** Programs that join their words into one text for a shell. */
-const JOINERS: Readonly<Record<string, RegExp>> = {
-  eval: /^$/,
-  watch: /^-n$|^--interval$/,
-  parallel: /^-[jnNI]$/,
-};
 /** Looking through more programs than this, or into deeper scripts, is done without minding options or quotes. */
 const MAX_THROUGH = 20;
-const SHELLS = /^(?:ba|z|k|da|a|fi)?sh$/;
 const MAX_DEPTH = 8;
+/** Calls of functions that are followed with their arguments, in all. */
+const MAX_FUNCTION_CALLS = 32;
+const KEYWORDS = new Set(
+  ["if", "then", "elif", "else", "fi", "do", "done", "while", "until", "!", "{", "}", "coproc"],
+);
+const CLOSING = /^(?:\}|done|fi|esac)$/;
+const FUNCTIONS = /(?:^|[\s;&|({])([A-Za-z_][\w-]{0,80})[ \t]*\(\)|\bfunction[ \t]+([A-Za-z_][\w-]{0,80})/g;
 
-export function isShell(name: string): boolean {
-  return SHELLS.test(name);
-}
-
-/** Base name in lower case, without what is only known at run time. */
-export function programName(word: string): string {
-  const clean = word.replaceAll(UNKNOWN, "");
-  return clean.slice(clean.lastIndexOf("/") + 1).toLowerCase().replace(/\.exe$/, "");
-}
-
-interface Rest {
-  readonly words: readonly string[];
-  /** Texts that are commands themselves (`env -S`, `watch`). */
-  readonly texts: readonly string[];
-}
-
-const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
-
-function afterWrapper(
-  name: string,
-  words: readonly string[],
-  wrapper: Wrapper,
-): Rest {
-  const texts: string[] = [];
-  let at = 0;
-  while (at < words.length) {
-    const word = words[at] as string;
-    if (word === "--") {
-      at++;
-      break;
-    }
-    if (name === "env" && /^(?:-S|--split-string)/.test(word)) {
-      texts.push(word.replace(/^(?:-S|--split-string=?)/, "") || (words[at + 1] ?? ""));
-    }
-    if (ASSIGNMENT.test(word)) at++;
-    else if (!word.startsWith("-")) break;
-    else at += wrapper.valued.test(word) ? 2 : 1;
-  }
-  while (at < words.length && ASSIGNMENT.test(words[at] as string)) at++;
-  return { words: words.slice(at + (wrapper.words ?? 0)), texts };
-}
-
-/** Scripts given as an argument: `bash -lc '…'`, `su -c '…'`, `eval …`, `trap '…' EXIT`. */
-function scriptsOf(name: string, args: readonly string[]): string[] {
-  if (name === "trap") return args.slice(0, 1);
-  if (Object.hasOwn(JOINERS, name)) {
-    return [afterWrapper(name, args, { valued: JOINERS[name] as RegExp }).words.join(" ")];
-  }
-  if (!isShell(name) && name !== "su" && name !== "script" && name !== "runuser") return [];
-  const flag = args.findIndex((word) => /^-[A-Za-z]*c$/.test(word) || word === "--command");
-  const script = flag === -1 ? undefined : args.slice(flag + 1).find((word) => !word.startsWith("-"));
-  return script === undefined ? [] : [script];
-}
-
-/** The commands inside `find … -exec … ;`, none inside another. */
-function findExecs(args: readonly string[]): string[][] {
-  const execs: string[][] = [];
-  for (let at = 0; at < args.length; at++) {
-    if (!/^-(?:exec|execdir|ok|okdir)$/.test(args[at] as string)) continue;
-    const end = args.findIndex((word, index) => index > at && (word === ";" || word === "+"));
-    execs.push(args.slice(at + 1, end === -1 ? args.length : end));
-    at = end === -1 ? args.length : end;
-  }
-  return execs;
-}
-
-/** The first word that neither starts another program nor belongs to one that does. */
-function skipWrappers(words: readonly string[]): readonly string[] {
-  const at = words.findIndex((word) =>
-    !Object.hasOwn(WRAPPERS, programName(word)) && !word.startsWith("-") && !ASSIGNMENT.test(word)
-  );
-  return at === -1 ? [] : words.slice(at);
-}
-
-/** A shell that reads its script from its input rather than from a file. */
-function readsInput(args: readonly string[]): boolean {
-  return args.every((word) => word.startsWith("-") && !/^-[A-Za-z]*c$/.test(word));
-}
-
-/** Too deep to follow: everything inside counts as commands. */
-function flatten(text: string): string {
-  return text.replace(/[`()"'{}\\]/g, "\n").replace(
-    /\b(?:eval|watch|(?:ba|z|k|da)?sh[ \t]+-\w*c)[ \t]+/g,
-    "",
-  );
+/** `$0`, `$1`, …, `$@` and `$*` of a script or a function. */
+function positional(name: string, args: readonly string[]): Map<string, string> {
+  const vars = new Map([["0", name], ["@", args.join(" ")], ["*", args.join(" ")]]);
+  args.slice(0, 9).forEach((arg, at) => vars.set(`${at + 1}`, arg));
+  return vars;
 }
 
 class Walk {
@@ -155,31 +56,77 @@ class Walk {
   readonly skeletons: string[] = [];
   readonly readings: Reading[] = [];
   readonly #vars: ReadonlyMap<string, string>;
+  #cwd: string | null = null;
+  #callsLeft = MAX_FUNCTION_CALLS;
 
   constructor(vars: ReadonlyMap<string, string>) {
     this.#vars = vars;
   }
 
-  script(text: string, depth: number): void {
+  script(text: string, depth: number, given: ReadonlyMap<string, string> = new Map()): void {
     if (depth > MAX_DEPTH + 1) return;
-    const reading = readShell(depth > MAX_DEPTH ? flatten(text) : text, this.#vars);
+    const vars = given.size === 0 ? this.#vars : new Map([...this.#vars, ...given]);
+    const reading = this.#commands(depth > MAX_DEPTH ? flatten(text) : text, depth, vars);
     this.readings.push(reading);
     this.skeletons.push(...reading.skeletons);
-    let before: SimpleCommand | null = null;
+    this.#functions(text, reading, depth);
+  }
+
+  #commands(text: string, depth: number, vars: ReadonlyMap<string, string>): Reading {
+    const reading = readShell(text, vars);
+    let passed: readonly string[] = [];
     for (const command of reading.commands) {
-      this.#command(command, before, depth);
-      before = command;
+      const given = command.piped ? [...command.bodies, ...passed] : command.bodies;
+      this.#command(command, given, depth);
+      // What a group has printed comes out behind its end.
+      if (!CLOSING.test(command.words.join(" "))) passed = passedOn(command, given);
+    }
+    return reading;
+  }
+
+  /** The text once more for each call of a function of its own, with the arguments of that call. */
+  #functions(text: string, reading: Reading, depth: number): void {
+    const names = new Set([...text.matchAll(FUNCTIONS)].map(([, a, b]) => a ?? b));
+    const calls = reading.commands.filter(({ words }) => words.length > 1 && names.has(words[0]));
+    for (const { words } of calls) {
+      if (this.#callsLeft-- <= 0) return;
+      this.#commands(text, depth + 1, new Map([...this.#vars, ...positional("", words.slice(1))]));
     }
   }
 
-  #command(command: SimpleCommand, before: SimpleCommand | null, depth: number): void {
+  /** `given` are the texts on its input. */
+  #command(command: SimpleCommand, given: readonly string[], depth: number): void {
     const last = this.#words(command.words, command, [], depth);
-    if (!last || !isShell(last.name) || !readsInput(last.args)) return;
-    for (const body of command.bodies) this.script(body, depth + 1);
-    if (!command.piped || !before) return;
-    for (const body of before.bodies) this.script(body, depth + 1);
-    const printed = plainOutput(before);
-    if (printed !== null) this.script(printed, depth + 1);
+    if (!last) return;
+    if (last.name === "cd" || last.name === "pushd") this.#changeDirectory(last.args);
+    const isScript = runsInput(last.name, last.args);
+    for (const text of given) {
+      if (isScript) this.script(text, depth + 1);
+      else if (last.through.includes("xargs")) this.#fromInput(last, text, depth);
+    }
+  }
+
+  /** What `xargs` makes of its input: words behind the others, or in place of `{}`. */
+  #fromInput({ name, args, command, through }: Running, text: string, depth: number): void {
+    if (depth > MAX_DEPTH) return;
+    const words = text.split(/[\s\0]+/).filter((word) => word !== "");
+    const behind = through.filter((program) => program !== "xargs");
+    this.#words([name, ...args, ...words], command, behind, depth + 1);
+    if (args.some((arg) => arg.includes("{}"))) {
+      this.#words(
+        [name, ...args.map((arg) => arg.replaceAll("{}", text.trim()))],
+        command,
+        behind,
+        depth + 1,
+      );
+    }
+  }
+
+  #changeDirectory(args: readonly string[]): void {
+    const to = args.find((word) => !/^-[LPe@]+$|^--$/.test(word)) ?? this.#vars.get("HOME") ?? UNKNOWN;
+    if (to.startsWith("/") && !to.includes(UNKNOWN)) this.#cwd = to;
+    else if (this.#cwd === null || to === "-" || to.includes(UNKNOWN)) this.#cwd = null;
+    else this.#cwd = `${this.#cwd}/${to}`;
   }
 
   /** Records what `words` run; answers the innermost of it. */
@@ -189,24 +136,22 @@ class Walk {
     through: readonly string[],
     depth: number,
   ): Running | null {
-    let at = 0;
-    while (at < given.length) {
-      const word = given[at] as string;
-      if (KEYWORDS.has(word)) at++;
-      else if (ASSIGNMENT.test(word) || word.replaceAll(UNKNOWN, "") === "") at++;
-      else break;
-    }
+    const cwd = this.#cwd;
+    const at = skipWords(given);
     if (at >= given.length) {
-      this.running.push({ name: "", args: [], command, through });
+      this.running.push({ name: "", args: [], command, through, cwd });
       return null;
     }
     const name = programName(given[at] as string);
     const args = given.slice(at + 1);
-    const here: Running = { name, args, command, through };
+    const here: Running = { name, args, command, through, cwd };
     this.running.push(here);
-    for (const script of scriptsOf(name, args)) this.script(script, depth + 1);
+    for (const script of scriptsOf(name, args)) this.#argument(script, depth);
     if (name === "find") {
       for (const words of findExecs(args)) this.#words(words, command, [...through, name], depth);
+    }
+    if (name === "ip" && args[0] === "netns" && args[1] === "exec") {
+      return this.#words(args.slice(3), command, [...through, name], depth);
     }
     if (!Object.hasOwn(WRAPPERS, name)) return here;
     if (name === "command" && args.some((word) => /^-[vV]/.test(word))) return here;
@@ -218,6 +163,25 @@ class Walk {
     for (const text of rest.texts) this.script(text, depth + 1);
     return rest.words.length > 0 ? this.#words(rest.words, command, [...through, name], depth) : here;
   }
+
+  #argument({ text, args }: Script, depth: number): void {
+    this.script(
+      text,
+      depth + 1,
+      args.length === 0 ? undefined : positional(args[0] as string, args.slice(1)),
+    );
+  }
+}
+
+/** Index of the first word that is a program: behind keywords, assignments and what is only known at run time. */
+function skipWords(words: readonly string[]): number {
+  let at = 0;
+  while (at < words.length) {
+    const word = words[at] as string;
+    if (KEYWORDS.has(word) || ASSIGNMENT.test(word) || word.replaceAll(UNKNOWN, "") === "") at++;
+    else break;
+  }
+  return at;
 }
 
 export interface Analysis {

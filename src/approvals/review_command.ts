@@ -101,7 +101,10 @@ function dangersOf(read: Read, rules: CommandRules, context: GuardContext): stri
   return findDangers({ analysis: read.analysis, forms: read.forms, writes }, rules.dangers());
 }
 
-/** Secrets and the settings of the machine and of hermes: a rule that allows does not spare these questions. */
+/**
+ * Secrets and the settings of the machine and of hermes: neither a rule that allows nor the auxiliary model spares
+ * these questions.
+ */
 const NEVER_SPARED: ReadonlySet<string> = new Set([
   "overwrite system config",
   "overwrite personal config",
@@ -146,9 +149,11 @@ export function reviewCommand(command: string, context: GuardContext, rules: Com
   if (!context.canAsk) {
     return { type: "block", reason: missing.join("; "), content: commandRefusal("unattended") };
   }
+  const isFree = !asking && !missing.some((key) => NEVER_SPARED.has(key));
   return {
     type: "ask",
     targets: targetsOf(seen, context, rules.homes),
+    ...(isFree && context.settings.approvals.mode === "smart" ? { judgeable: true } : {}),
     payload: {
       kind: "approval",
       command: rules.redact(command, "full"),

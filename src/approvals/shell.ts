@@ -3,6 +3,7 @@
  * variables that are known, braces and `~`; redirections; everything inside `$(…)`, backticks, `<(…)`.
  * It is a judge's reader, not a shell: it never fails, whatever it is given, and prefers the reading that does harm.
  */
+import { OPENING, plainOutputs } from "./shell_output.ts";
 import {
   BRACE_CLOSE,
   BRACE_COMMA,
@@ -27,6 +28,8 @@ export interface SimpleCommand {
   readonly piped: boolean;
   /** Texts given to it as here-documents. */
   readonly bodies: string[];
+  /** How many substitutions it stands in. */
+  readonly depth: number;
 }
 
 export interface Reading {
@@ -60,7 +63,7 @@ class Reader {
   #word: string | null = null;
   #wordQuoted = false;
   #operator: string | null = null;
-  #command: SimpleCommand = { words: [], redirects: [], piped: false, bodies: [] };
+  #command: SimpleCommand;
   #heredocs: Heredoc[] = [];
   #skeleton = "";
 
@@ -69,6 +72,7 @@ class Reader {
     this.#vars = vars;
     this.#reading = reading;
     this.#depth = depth;
+    this.#command = { words: [], redirects: [], piped: false, bodies: [], depth };
   }
 
   run(): void {
@@ -119,6 +123,11 @@ class Reader {
       const stop = end === -1 ? this.#text.length : end;
       this.#quotedText(this.#text.slice(this.#at + 1, stop));
       this.#at = stop + 1;
+    } else if (/^"\$(?:@|\{@\})"/.test(this.#text.slice(this.#at, this.#at + 6))) {
+      // All the arguments, each a word of its own.
+      this.#at++;
+      this.#dollar();
+      this.#at++;
     } else if (char === '"') {
       this.#at++;
       this.#wordQuoted = true;
@@ -202,6 +211,12 @@ class Reader {
   #parameter(inner: string): string {
     if (this.#depth >= MAX_DEPTH) return UNKNOWN;
     const body = /[$`"'\\]/.test(inner) ? this.#nested(`"${inner.replace(/"/g, "")}"`).words : inner;
+    const assigned = /^([A-Za-z_]\w*):?=([^]*)$/.exec(body);
+    if (assigned && !this.#vars.get(assigned[1] as string)) {
+      this.#vars.set(assigned[1] as string, assigned[2] as string);
+    }
+    const indirect = /^!([A-Za-z_]\w*)$/.exec(body);
+    if (indirect) return this.#vars.get(this.#vars.get(indirect[1] as string) ?? "") ?? UNKNOWN;
     return expandParameter(
       body,
       (name) => this.#vars.get(name),
@@ -218,23 +233,36 @@ class Reader {
 
   /** The commands inside a substitution, and its value where that is plain: `$(echo rm)`. */
   #substitute(inner: string): string {
+    return this.#printedBy(inner)[0]?.replace(/\n+$/, "") ?? UNKNOWN;
+  }
+
+  /** Reads the commands inside; what they may print, nothing where that is not known. */
+  #printedBy(inner: string): readonly string[] {
     const before = this.#reading.commands.length;
     readInto(inner, this.#vars, this.#reading, this.#depth + 1);
-    const made = this.#reading.commands.slice(before);
-    return made.length === 1 ? plainOutput(made[0] as SimpleCommand) ?? UNKNOWN : UNKNOWN;
+    const made = this.#reading.commands.slice(before).filter(({ depth, words }) =>
+      depth === this.#depth + 1 && !words.every((word) => ASSIGNMENT.test(word))
+    );
+    const [only] = made;
+    if (only === undefined) return [""];
+    if (made.length > 1) return [];
+    const isCat = only.words.length === 1 && only.words[0] === "cat" && only.bodies.length > 0;
+    return isCat ? [only.bodies.join("\n")] : plainOutputs(only);
   }
 
   #redirect(): void {
     const rest = this.#text.slice(this.#at, this.#at + 3);
     if (/^[<>]\(/.test(rest)) {
       const end = findClose(this.#text, this.#at + 2, "(", ")");
-      readInto(this.#text.slice(this.#at + 2, end), this.#vars, this.#reading, this.#depth + 1);
+      const printed = this.#printedBy(this.#text.slice(this.#at + 2, end));
+      if (rest.startsWith("<")) this.#command.bodies.push(...printed);
       this.#add(UNKNOWN);
       this.#at = end + 1;
       return;
     }
     const operator = /^(?:<<<|<<-?|<>|<&|<|&>>|&>|>>|>\||>&|>)/.exec(rest)?.[0] ?? ">";
-    if (this.#word !== null && /^\d+$/.test(this.#word) && !this.#wordQuoted) this.#word = null;
+    const isStream = /^(?:\d+|\uE001\w+\uE003)$/.test(this.#word ?? "") && !this.#wordQuoted;
+    if (isStream) this.#word = null;
     this.#endWord();
     this.#operator = operator;
     this.#skeleton += operator;
@@ -294,38 +322,51 @@ class Reader {
     this.#endWord();
     this.#operator = null;
     const done = this.#command;
+    // `function name` says what the commands behind it are, and is none.
+    for (let at = 0; OPENING.test(done.words[at] ?? "") || done.words[at] === "function";) {
+      if (done.words[at] === "function") done.words.splice(at, 2);
+      else at++;
+    }
     const empty = done.words.length === 0 && done.redirects.length === 0;
     if (!empty) {
-      this.#learn(done.words);
+      this.#learn(done);
       this.#reading.commands.push(done);
     }
-    this.#command = { words: [], redirects: [], piped: nextIsPiped || (empty && done.piped), bodies: [] };
+    this.#command = {
+      words: [],
+      redirects: [],
+      piped: nextIsPiped || (empty && done.piped),
+      bodies: [],
+      depth: this.#depth,
+    };
   }
 
-  /** Remembers plain assignments, so that `x=rm; $x` is seen. */
-  #learn(words: readonly string[]): void {
+  /** Remembers plain assignments and what gives a value as they do, so that `x=rm; $x` is seen. */
+  #learn(command: SimpleCommand): void {
+    const first = command.words.findIndex((word) => !OPENING.test(word));
+    this.#learnFrom(first === -1 ? [] : command.words.slice(first), command.bodies);
+  }
+
+  #learnFrom(words: readonly string[], bodies: readonly string[]): void {
     const exporting = /^(?:export|declare|typeset|local|readonly)$/.test(words[0] ?? "");
     for (const word of exporting ? words.slice(1) : words) {
       const found = ASSIGNMENT.exec(word);
       if (found) this.#vars.set(found[1] as string, found[2] as string);
       else if (!exporting) break;
     }
-    if (words[0] === "for" && words[2] === "in" && words[3] !== undefined) {
-      this.#vars.set(words[1] as string, words[3]);
+    const [name, first, second, third] = words;
+    if (name === "for" && second === "in" && third !== undefined) this.#vars.set(first as string, third);
+    if (name === "printf" && first === "-v" && second !== undefined) {
+      this.#vars.set(second, plainOutputs({ words: ["printf", ...words.slice(3)] })[0] ?? UNKNOWN);
     }
+    if (name === "set" && first === "--") this.#setArguments(words.slice(2));
+    if (name === "read" && bodies.length > 0) this.#vars.set(words.at(-1) as string, bodies[0] as string);
   }
-}
 
-/** What `echo` or `printf` of plain words prints; `null` for anything else. */
-export function plainOutput(command: SimpleCommand): string | null {
-  const [name, ...rest] = command.words;
-  const words = rest.filter((word) => !/^-[neE]+$/.test(word));
-  if (words.some((word) => word.includes(UNKNOWN))) return null;
-  if (name === "echo") return decodeAnsiC(words.join(" "));
-  if (name !== "printf") return null;
-  const [format, ...values] = words;
-  const text = decodeAnsiC(format ?? "").replace(/%[sb]/g, () => values.shift() ?? "");
-  return text;
+  #setArguments(words: readonly string[]): void {
+    for (const all of ["@", "*"]) this.#vars.set(all, words.join(" "));
+    words.slice(0, 9).forEach((word, at) => this.#vars.set(`${at + 1}`, word));
+  }
 }
 
 function readInto(text: string, vars: Map<string, string>, reading: Reading, depth: number): void {

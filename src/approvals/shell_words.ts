@@ -22,15 +22,24 @@ export function skipQuoted(text: string, start: number): number {
   return text.length;
 }
 
+/** `case word in`, whose patterns end in brackets that nobody opens, and its end. */
+const CASE = /\bcase[ \t]+[^\n;]{1,200}?[ \t\n]in\b|\besac\b/y;
+
 /** Index of the bracket that closes the one opened just before `start`; quotes and nesting are minded. */
 export function findClose(text: string, start: number, open: string, close: string): number {
   let depth = 1;
+  let cases = 0;
   for (let at = start; at < text.length; at++) {
     const char = text[at];
     if (char === "\\") at++;
     else if (char === "'" || char === '"') at = skipQuoted(text, at) - 1;
     else if (char === open) depth++;
-    else if (char === close && --depth === 0) return at;
+    else if (char === close && (depth > 1 || cases === 0)) {
+      if (--depth === 0) return at;
+    } else if (open === "(" && (char === "c" || char === "e")) {
+      CASE.lastIndex = at;
+      if (CASE.test(text)) cases = Math.max(0, cases + (char === "c" ? 1 : -1));
+    }
   }
   return text.length;
 }
