@@ -1,5 +1,5 @@
 /** The key a target is called with (core.md F.2, row 62): each key stays with the host it was given for. */
-import { HermesError } from "@/core/contract.ts";
+import { fallbackEntries, HermesError, type ModelChoice } from "@/core/contract.ts";
 import { hostOf, isHostOf, isLocalEndpoint, isSameEndpoint } from "./endpoints.ts";
 import { type FoundKey, isUsableKey, keyForHost, keyForRow, NO_KEY } from "./keys.ts";
 import { CUSTOM_ALIASES, findProvider, type ProviderRow } from "./provider_table.ts";
@@ -40,6 +40,30 @@ function keyOfEntry({ entry, user, baseUrl }: Target, { env }: ResolveContext): 
   if (isUsableKey(entry.api_key)) return { key: entry.api_key.trim(), from: "config" };
   const fromEnv = entry.key_env ? env(entry.key_env) : undefined;
   return entry.key_env && isUsableKey(fromEnv) ? { key: fromEnv.trim(), from: entry.key_env } : null;
+}
+
+/** The key of the alias of `hermes serve` that a choice comes from; the address is that alias's own, too. */
+export function keyOfRoute({ route }: ModelChoice, { settings }: ResolveContext): FoundKey | null {
+  const routes = settings.gateway.api_server.model_routes;
+  const key = route !== undefined && Object.hasOwn(routes, route) ? routes[route]?.api_key : undefined;
+  return isUsableKey(key) ? { key: key.trim(), from: "config" } : null;
+}
+
+/** The key for subagents; only for the address that is written beside it. */
+export function keyOfDelegation(choice: ModelChoice, { settings }: ResolveContext): FoundKey | null {
+  const { base_url, api_key } = settings.delegation;
+  if (!choice.delegation || base_url === "" || choice.baseUrl !== base_url) return null;
+  return isUsableKey(api_key) ? { key: api_key.trim(), from: "config" } : null;
+}
+
+/** The key of the entry of the failover chain that a choice comes from; it was written beside its own address. */
+export function keyOfFallback({ fallback }: ModelChoice, { settings, env }: ResolveContext): FoundKey | null {
+  if (fallback === undefined) return null;
+  const entry = fallbackEntries(settings).find(({ choice }) => choice.fallback === fallback);
+  if (!entry) return null;
+  if (isUsableKey(entry.apiKey ?? undefined)) return { key: entry.apiKey as string, from: "config" };
+  const fromEnv = entry.keyEnv === null ? undefined : env(entry.keyEnv);
+  return isUsableKey(fromEnv) ? { key: fromEnv.trim(), from: entry.keyEnv as string } : null;
 }
 
 /** Throws `missing_api_key` where a key is needed and none may be used. */

@@ -8,7 +8,7 @@ import { HermesError, type ModelChoice } from "@/core/contract.ts";
 import { apiModeOf } from "./api_mode.ts";
 import type { CatalogModel } from "./catalog_format.ts";
 import { contextWindow, isPlausibleWindow } from "./context_window.ts";
-import { isConfigured, requireKey } from "./credentials.ts";
+import { isConfigured, keyOfDelegation, keyOfFallback, keyOfRoute, requireKey } from "./credentials.ts";
 import { hostOf, isLocalEndpoint } from "./endpoints.ts";
 import type { FoundKey } from "./keys.ts";
 import { localKindOf } from "./local_kind.ts";
@@ -29,7 +29,8 @@ export function resolveRuntime(choice: ModelChoice, context: ResolveContext): Ru
     : namedTarget(wanted.provider, wanted, context);
   refuseUnspoken(target, choice, context);
   const model = modelName(target, wanted, context);
-  const key = requireKey(target, context);
+  const key = keyOfRoute(choice, context) ?? keyOfFallback(choice, context) ??
+    keyOfDelegation(choice, context) ?? requireKey(target, context);
   return finish(target, model, key, wanted, choice, context);
 }
 

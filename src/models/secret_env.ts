@@ -60,6 +60,7 @@ const MORE = [
   "GITHUB_APP_PRIVATE_KEY",
   // Ours.
   "API_SERVER_KEY",
+  "API_SERVER_CALLBACK_SECRET",
   "SUDO_PASSWORD",
 ];
 

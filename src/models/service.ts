@@ -5,6 +5,7 @@
 import {
   type CatalogRefresh,
   type ConfigService,
+  fallbackEntries,
   HermesError,
   type LocalServer,
   type Logger,
@@ -44,6 +45,8 @@ export interface ModelsDeps {
   readonly log: Logger;
   /** Takes configured secrets out of texts for people. */
   redact(text: string): string;
+  /** `--record`: listens to every call. */
+  readonly tap?: (client: ModelClient) => ModelClient;
 }
 
 const MAX_MEMORIES = 1_000;
@@ -78,6 +81,11 @@ class ModelService implements Models {
   }
 
   client(model: ResolvedModel): ModelClient {
+    const client = this.#client(model);
+    return this.#deps.tap?.(client) ?? client;
+  }
+
+  #client(model: ResolvedModel): ModelClient {
     const { platform, redact, config } = this.#deps;
     const runtime = this.#runtimeOf(model);
     if (model.apiMode === "builtin") {
@@ -237,7 +245,8 @@ class ModelService implements Models {
 
   secretEnvNames(): readonly string[] {
     const own = userProviders(this.#deps.config.settings()).flatMap((p) => p.entry.key_env ?? []);
-    return secretEnvNames(own);
+    const fallbacks = fallbackEntries(this.#deps.config.settings()).flatMap(({ keyEnv }) => keyEnv ?? []);
+    return secretEnvNames([...own, ...fallbacks]);
   }
 
   #context(): ResolveContext {

@@ -1,5 +1,7 @@
 import type { ModelChunk } from "@/core/mod.ts";
 import { ChatAssembler } from "@/models/providers/chat_assembler.ts";
+import { MessagesAssembler } from "@/models/providers/messages_assembler.ts";
+import { ResponsesAssembler } from "@/models/providers/responses_assembler.ts";
 import { SseParser } from "@/models/providers/sse.ts";
 import { assertEquals, assertMatch } from "../support/assert.ts";
 import { fold } from "./helpers.ts";
@@ -111,6 +113,17 @@ Deno.test("ChatAssembler takes calls without index or id, and arguments that are
   assertEquals(assemble([chunk(call(0, undefined, "x", "{}"))]).done?.toolCalls[0]?.id, "");
 });
 
+Deno.test("the assemblers stand a place that is no number", () => {
+  const odd = JSON.stringify({ toString: null });
+  for (const assembler of [new MessagesAssembler(CONTEXT), new ResponsesAssembler(CONTEXT)]) {
+    assembler.acceptEvent(
+      `{"index":${odd},"type":"content_block_start","content_block":{"type":"text","text":"a"}}`,
+    );
+    assembler.acceptEvent(`{"output_index":${odd},"type":"response.output_text.delta","delta":"a"}`);
+    assertEquals(fold(assembler.finish()).text, "a");
+  }
+});
+
 Deno.test("ChatAssembler shows no text once call deltas have begun", () => {
   const got = assemble([
     chunk({ content: "before" }),
@@ -143,6 +156,9 @@ Deno.test("ChatAssembler judges the finish reason", () => {
     );
   }
   assertEquals(assemble([chunk({ content: "x" }, "max_tokens")]).done?.finish, "length");
+  // Cut off right behind the name: the arguments have not come yet. With an end mark there are none.
+  assertEquals(assemble([chunk(call(0, "a", "x", ""))], false).done?.finish, "length");
+  assertEquals(assemble([chunk(call(0, "a", "x", ""))], true).done?.finish, "tool_calls");
   assertEquals(assemble([chunk({ content: "x" })]).done?.finish, "stop");
 });
 

@@ -22,6 +22,8 @@ import {
   type ScriptStep,
   type ScriptTurn,
   stepsOf,
+  trackKey,
+  tracksOf,
 } from "./script_format.ts";
 
 /** Places in the script by session; owned by the models room, so that a new client of a session goes on. */
@@ -60,7 +62,7 @@ export class ScriptClient implements ModelClient {
   ): AsyncGenerator<readonly ModelChunk[]> {
     let turn: ScriptTurn;
     try {
-      turn = this.#next(await this.#load(), request.sessionId);
+      turn = this.#next(await this.#load(), request);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       yield [{ type: "error", failure: failureOf("config", message, this.#failures), toolInFlight: false }];
@@ -95,15 +97,29 @@ export class ScriptClient implements ModelClient {
     }
   }
 
-  #next(script: Script, sessionId: string): ScriptTurn {
+  #next(script: Script, request: ModelRequest): ScriptTurn {
     const { positions } = this.#options;
-    const key = `${this.info.model}\n${sessionId}`;
+    const tracks = tracksOf(script);
+    const key = `${this.info.model}\n${tracks ? trackKey(request) : request.sessionId}`;
+    const turns = tracks ? tracks.get(this.#trackOf(key)) ?? [] : script.turns;
     let at = positions.get(key) ?? 0;
-    if (script.loop && at >= script.turns.length) at = 0;
+    if (script.loop && at >= turns.length) at = 0;
     positions.delete(key);
     positions.set(key, at + 1);
     if (positions.size > MAX_SESSIONS) positions.delete(positions.keys().next().value!);
-    return script.turns[at] ?? SCRIPT_EXHAUSTED;
+    return turns[at] ?? SCRIPT_EXHAUSTED;
+  }
+
+  /** Tracks go to conversations in the order in which these begin, as they did when they were recorded. */
+  #trackOf(key: string): number {
+    const { positions } = this.#options;
+    const known = positions.get(`track of ${key}`);
+    if (known !== undefined) return known;
+    const count = `tracks of ${this.info.model}`;
+    const track = (positions.get(count) ?? 0) + 1;
+    positions.set(count, track);
+    positions.set(`track of ${key}`, track);
+    return track;
   }
 }
 

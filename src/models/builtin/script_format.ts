@@ -55,6 +55,8 @@ export type ScriptTurn =
   | string
   | {
     readonly steps: readonly ScriptStep[];
+    /** In a recording: which of the conversations it belongs to; 1 when absent. */
+    readonly track?: number;
     /** HTTP only: the bytes go out in pieces of this size. */
     readonly split?: number;
     /** HTTP only: deltas per network write; 1 when absent. */
@@ -65,6 +67,26 @@ export interface Script {
   readonly turns: readonly ScriptTurn[];
   /** Start again from the first turn when all are played. */
   readonly loop?: boolean;
+}
+
+/** First and last lines of a recording; one that was cut off ends without the last. */
+export const RECORDING_HEAD =
+  "// A recording of hermes: builtin:script plays it (docs/scripted-model.md). Secrets are taken out.\n" +
+  '{ "turns": [\n';
+export const RECORDING_END = "]}\n";
+
+/** What keeps the conversations of a recording apart: calls without tools run beside the one of their session. */
+export function trackKey(
+  request: { readonly sessionId: string; readonly tools: readonly unknown[] },
+): string {
+  return request.tools.length === 0 ? `${request.sessionId}\naside` : request.sessionId;
+}
+
+/** The turns of each track, by number from 1; `null` where the script has one for everybody. */
+export function tracksOf(script: Script): ReadonlyMap<number, readonly ScriptTurn[]> | null {
+  const number = (turn: ScriptTurn) => typeof turn === "string" ? 1 : turn.track ?? 1;
+  if (script.turns.every((turn) => number(turn) === 1)) return null;
+  return Map.groupBy(script.turns, number);
 }
 
 export const SCRIPT_EXHAUSTED = "(script exhausted)";

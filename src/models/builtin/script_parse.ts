@@ -1,6 +1,6 @@
 /** Reads a script file (docs/scripted-model.md). What is wrong is said with its line; nothing is guessed. */
 import { type Node, type ParseError, parseTree, printParseErrorCode } from "@std/jsonc";
-import type { Script } from "./script_format.ts";
+import { RECORDING_END, RECORDING_HEAD, type Script } from "./script_format.ts";
 
 /** A mistake in a script file; the message names the line. */
 export class ScriptFileError extends Error {
@@ -14,13 +14,19 @@ export class ScriptFileError extends Error {
 /** Throws `ScriptFileError`. */
 export function parseScript(text: string): Script {
   const errors: ParseError[] = [];
-  const clean = text.replace(/^\ufeff/, "");
+  const clean = closed(text.replace(/^\ufeff/, ""));
   const root = parseTree(clean, errors, { allowTrailingComma: true, disallowComments: false });
   const [first] = errors;
   if (first) throw new ScriptFileError(clean, first.offset, spaced(printParseErrorCode(first.error)));
   if (!root) throw new ScriptFileError(clean, 0, "the file is empty");
   const check = new Checker(clean);
   return check.script(root);
+}
+
+/** A recording whose program was killed: the last line may be torn, and the end is missing. */
+function closed(text: string): string {
+  if (!text.startsWith(RECORDING_HEAD) || text.trimEnd().endsWith(RECORDING_END.trimEnd())) return text;
+  return text.slice(0, text.lastIndexOf("\n") + 1) + RECORDING_END;
 }
 
 /** `CommaExpected` → `comma expected`. */
@@ -73,6 +79,7 @@ class Checker {
     if (turn.type === "string") return;
     const members = this.#object(turn, "a turn is a text or an object that", {
       steps: ["array"],
+      track: ["number"],
       split: ["number"],
       pack: ["number"],
     });

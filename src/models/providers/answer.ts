@@ -153,14 +153,18 @@ export class Answer {
   #finishReason(calls: readonly RawToolCall[]): FinishReason {
     if (this.finish === null) {
       if (calls.length === 0) return "stop";
-      return calls.every((call) => isWhole(call.arguments)) ? "tool_calls" : "length";
+      return calls.every((call) => this.#isWhole(call)) ? "tool_calls" : "length";
     }
     return this.finish === "stop" && calls.length > 0 ? "tool_calls" : this.finish;
+  }
+
+  /** A call without arguments is whole only in an answer that was ended: theirs may not have come yet. */
+  #isWhole({ arguments: args }: RawToolCall): boolean {
+    return args.trim() === "" ? this.sawEnd || this.looksEnded : isWhole(args);
   }
 }
 
 function isWhole(args: string): boolean {
-  if (args.trim() === "") return true;
   try {
     JSON.parse(args);
     return true;

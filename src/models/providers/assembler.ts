@@ -117,6 +117,15 @@ export function finishOf(reason: string): FinishReason {
   }
 }
 
+/** The place that an event names for its item; what is no number is the first one. */
+export function placeOf(value: unknown): number {
+  return typeof value === "number"
+    ? value
+    : typeof value === "string" && /^\d{1,9}$/.test(value)
+    ? Number(value)
+    : 0;
+}
+
 export function textOfParts(parts: unknown): string {
   if (typeof parts === "string") return parts;
   if (!Array.isArray(parts)) return "";

@@ -4,7 +4,7 @@
  * unchanged and where they were.
  */
 import type { Slot } from "./answer.ts";
-import { Assembler, finishOf, type Json } from "./assembler.ts";
+import { Assembler, finishOf, type Json, placeOf } from "./assembler.ts";
 import { placeAfter } from "./thought_places.ts";
 import { messagesUsage } from "./usage.ts";
 
@@ -19,7 +19,7 @@ export class MessagesAssembler extends Assembler {
   }
 
   protected read(event: Json): void {
-    const index = Number(event["index"] ?? 0);
+    const index = placeOf(event["index"]);
     switch (event["type"]) {
       case "message_start":
         return this.#addUsage((event["message"] as Json | undefined)?.["usage"]);

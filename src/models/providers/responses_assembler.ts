@@ -4,7 +4,7 @@
  * `store: false` the provider wants them back with the history.
  */
 import type { Slot } from "./answer.ts";
-import { Assembler, finishOf, type Json } from "./assembler.ts";
+import { Assembler, finishOf, type Json, placeOf } from "./assembler.ts";
 import { placeAfter } from "./thought_places.ts";
 import { normaliseUsage } from "./usage.ts";
 
@@ -125,7 +125,7 @@ export class ResponsesAssembler extends Assembler {
   }
 
   #callOf(event: Json, item: Json): Slot {
-    const at = Number(event["output_index"] ?? 0);
+    const at = placeOf(event["output_index"]);
     const id = textOf(item["call_id"] ?? item["id"]);
     const slot = this.#calls.get(at) ?? this.answer.openCall(id);
     this.#calls.set(at, slot);
@@ -152,7 +152,7 @@ const READERS: Readonly<Record<string, Reader>> = {
 };
 
 function place(event: Json): string {
-  return String(event["output_index"] ?? 0);
+  return String(placeOf(event["output_index"]));
 }
 
 function textOf(value: unknown): string {
