@@ -2,9 +2,10 @@
  * Door of the tools room: the written list of built-in tools (core.md B). State that lives with a session is kept in
  * its scope; what all sessions of the program share (locks of paths, the rate of notices) is made here, once.
  */
-import type { SessionScope, Tool } from "@/core/contract.ts";
+import type { BrowserDriver, SessionScope, Tool } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { createClarify } from "./clarify.ts";
+import { createDelegateTask } from "./delegate_task.ts";
 import { ledgerOf } from "./file_ledger.ts";
 import { createPatch } from "./patch.ts";
 import { PathLocks } from "./path_locks.ts";
@@ -19,9 +20,16 @@ import { createSessionSearch, type SessionReader } from "./session_search.ts";
 import { createSkillManage } from "./skills_manage.ts";
 import { SkillRegistry } from "./skills_registry.ts";
 import { createSkillsList, createSkillView } from "./skills_view.ts";
+import type { SudoHost } from "./sudo.ts";
 import { createTodo } from "./todo.ts";
+import { createVisionAnalyze } from "./vision_analyze.ts";
+import { createWebExtract } from "./web_extract.ts";
+import { createWebSearch } from "./web_search.ts";
 import { createWriteFile } from "./write_file.ts";
 
+export { unifiedDiff } from "./diff.ts";
+export { resolvePath } from "./paths.ts";
+export { readRefusal } from "./read_deny.ts";
 export { createLocalFiles } from "./local_files.ts";
 export { restoreTodos } from "./todo.ts";
 export type { ProcessNotice } from "./process_watch.ts";
@@ -32,6 +40,10 @@ export { selectTools } from "./toolsets.ts";
 export interface ToolsOptions {
   /** Names of variables with provider keys: kept out of children even when a login file sets them (core.md C.12). */
   secretEnvNames?(): readonly string[];
+  /** Passwords of `sudo`; absent: nobody is asked for one. */
+  readonly sudo?: SudoHost;
+  /** Values of the environment and `.env`, for the keys of web services; absent: no web tools. */
+  env?(name: string): string | undefined;
   /** Absent: no tools for skills. */
   readonly skills?: SkillRegistry;
   /** Stored conversations, opened when they are first asked for; absent: no `session_search`. */
@@ -43,19 +55,31 @@ export function createTools(options: ToolsOptions = {}): readonly Tool[] {
   const locks = new PathLocks();
   const limiter = new NoticeLimiter();
   const tools = [
-    createTerminal({ limiter, secretNames: () => options.secretEnvNames?.() ?? [] }),
+    createTerminal({
+      limiter,
+      secretNames: () => options.secretEnvNames?.() ?? [],
+      sudo: options.sudo,
+    }),
     createProcess(limiter),
     createReadFile(),
     createWriteFile(locks),
     createPatch(locks),
     createSearchFiles(),
+    ...(options.env ? [createWebSearch(options.env), createWebExtract(options.env)] : []),
+    createVisionAnalyze(),
     createTodo(),
     createMemory(),
     ...(options.sessions ? [createSessionSearch(options.sessions)] : []),
     ...(options.skills ? skillTools(options.skills) : []),
+    createDelegateTask(),
     createClarify(),
   ];
   return tools.map(noteRuns);
+}
+
+/** Loads what makes the tools of a browser; it is needed only where somebody lends one. */
+export async function loadBrowserTools(): Promise<(driver: BrowserDriver) => readonly Tool[]> {
+  return (await import("./browser.ts")).createBrowserTools;
 }
 
 function skillTools(skills: SkillRegistry): Tool[] {

@@ -26,6 +26,8 @@ export interface StartOptions {
   readonly cwd: string;
   readonly env: Record<string, string>;
   readonly login: LoginSetup | null;
+  /** Shell text that runs first and reads its own lines of input. */
+  readonly prelude?: { readonly script: string; readonly input: string };
   readonly notifyOnComplete: boolean;
   readonly watchPatterns: readonly string[];
   readonly signal: AbortSignal;
@@ -195,7 +197,8 @@ export class ProcessTable {
       for (const found of watch.feed(piece)) this.#note(found.kind, id, options, found.text);
     };
     const receive = (chunk: Uint8Array) => take(text.push(chunk));
-    const args = bashArguments(options.command, { login: options.login, background: true });
+    const { login, prelude } = options;
+    const args = bashArguments(options.command, { login, background: true, prelude: prelude?.script });
     const child = await spawnBash(this.#platform, args, {
       cwd: options.cwd,
       env: options.env,
@@ -203,6 +206,10 @@ export class ProcessTable {
       onStdout: receive,
       onStderr: receive,
     }, options.signal);
+    if (prelude) {
+      const input = new TextEncoder().encode(prelude.input);
+      child.write(input).catch(() => {/* it has ended already */});
+    }
     const process = new BackgroundProcess(id, child, output, options, this.#platform);
     this.#processes.set(id, process);
     if (this.#closed) {

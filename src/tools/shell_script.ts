@@ -23,6 +23,11 @@ __hermes_code=$?
 __hermes_report
 exit $__hermes_code`;
 
+/** Puts shell text in front of the command; `input` is what the command may read. */
+function withPrelude(runner: string, prelude: string, input: string): string {
+  return runner.replace(/^eval /m, () => `${prelude}\n${input}eval `);
+}
+
 const BACKGROUND_RUNNER = `exec 2>&1
 eval "set --;$1"`;
 
@@ -72,12 +77,19 @@ ${KEEP_PATH}
 ${scrub}`;
 }
 
-/** Arguments of bash. `login` is done first, then a fresh bash without its functions and options takes over. */
+/**
+ * Arguments of bash. `login` is done first, then a fresh bash without its functions and options takes over. `prelude`
+ * may read from stdin before the command does.
+ */
 export function bashArguments(
   command: string,
-  options: { login: LoginSetup | null; background: boolean },
+  options: { login: LoginSetup | null; background: boolean; prelude?: string | undefined },
 ): string[] {
-  const runner = options.background ? BACKGROUND_RUNNER : RUNNER;
+  const { background, prelude } = options;
+  const bare = background ? BACKGROUND_RUNNER : RUNNER;
+  const runner = prelude === undefined
+    ? bare
+    : withPrelude(bare, prelude, background ? "" : "exec 0</dev/null\n");
   const plain = ["--norc", "--noprofile", "-c", runner, "bash", command];
   if (!options.login) return plain;
   const words = plain.map(quote).join(" ");

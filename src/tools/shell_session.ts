@@ -6,7 +6,7 @@
 import { dirname, join } from "node:path";
 import { within } from "@/lib/abort.ts";
 import type { SessionScope, ToolContext } from "@/core/contract.ts";
-import type { Child, ChildExit, Platform } from "@/platform/mod.ts";
+import type { Child, ChildExit, Platform, SpawnOptions } from "@/platform/mod.ts";
 import { ToolError } from "./args.ts";
 import { bashArguments, isTooLong, type LoginSetup, parseReport, quote } from "./shell_script.ts";
 import { HeadTail, TextStream } from "./stream_text.ts";
@@ -29,6 +29,8 @@ export interface RunOptions {
   readonly timeoutMs: number;
   /** Names of provider keys, kept out of the environment even when a login file sets them. */
   readonly secretNames: readonly string[];
+  /** Shell text that runs first and reads its own lines of input, which the command never sees. */
+  readonly prelude?: { readonly script: string; readonly input: string };
 }
 
 export interface RunResult {
@@ -63,6 +65,8 @@ export class ShellSession {
   #cwd: string;
   /** `null` until a command has reported. */
   #env: Record<string, string> | null = null;
+  /** Names that the program has given to this shell; what comes later (a skill's values) is added. */
+  #given: ReadonlySet<string> | null = null;
   #loginDone = false;
   readonly #live = new Set<Child>();
 
@@ -83,12 +87,31 @@ export class ShellSession {
     }
     const wanted = workdir ?? this.#cwd;
     const cwd = await this.#nearestDirectory(wanted);
-    const env = { ...(this.#env ?? context.childEnv), HERMES_SESSION_ID: context.sessionId };
+    const env = {
+      ...(this.#env ?? context.childEnv),
+      ...this.#late(context.childEnv),
+      HERMES_SESSION_ID: context.sessionId,
+    };
     return { cwd, env, moved: cwd !== wanted };
+  }
+
+  #late(childEnv: Readonly<Record<string, string>>): Record<string, string> {
+    const given = this.#given;
+    const names = Object.keys(childEnv);
+    if (given !== null && names.every((name) => given.has(name))) return {};
+    this.#given = new Set([...given ?? [], ...names]);
+    return given === null ? {} : Object.fromEntries(
+      names.filter((name) => !given.has(name)).map((name) => [name, childEnv[name] as string]),
+    );
   }
 
   get cwd(): string {
     return this.#cwd;
+  }
+
+  /** A command that ran elsewhere has left the session in this directory. */
+  moveTo(cwd: string): void {
+    this.#cwd = cwd;
   }
 
   /** What the first command has to do before it runs; `null` later on. `secretNames` stay out of the environment. */
@@ -134,11 +157,12 @@ export class ShellSession {
     if (context.signal.aborted) return { result: { end: "interrupted", code: 130, output }, began: false };
     await using script = await this.#scriptFor(options.command);
     const child = await this.#spawn(
-      bashArguments(script.command, { login, background: false }),
+      bashArguments(script.command, { login, background: false, prelude: options.prelude?.script }),
       cwd,
       env,
       context,
       {
+        stdin: options.prelude ? "pipe" : "null",
         onStdout: (chunk) => {
           output.push(text.push(chunk));
           progress();
@@ -148,6 +172,7 @@ export class ShellSession {
         },
       },
     );
+    if (options.prelude) feed(child, options.prelude.input);
     const { end, exit } = await this.#wait(child, options.timeoutMs, context.signal);
     output.push(text.end());
     const { began, state } = parseReport(report);
@@ -219,9 +244,9 @@ export class ShellSession {
     cwd: string,
     env: Record<string, string>,
     context: ToolContext,
-    sinks: { onStdout(chunk: Uint8Array): void; onStderr(chunk: Uint8Array): void },
+    pipes: Pick<SpawnOptions, "stdin" | "onStdout" | "onStderr">,
   ): Promise<Child> {
-    return await spawnBash(this.#platform, args, { cwd, env, stdin: "null", ...sinks }, context.signal);
+    return await spawnBash(this.#platform, args, { cwd, env, ...pipes }, context.signal);
   }
 
   async #nearestDirectory(path: string): Promise<string> {
@@ -236,6 +261,13 @@ export class ShellSession {
     for (const child of this.#live) child.kill("SIGKILL");
     return Promise.resolve();
   }
+}
+
+/** Gives a prelude its input, and nothing more to whoever reads afterwards. */
+function feed(child: Child, input: string): void {
+  child.write(new TextEncoder().encode(input)).catch(() => {/* it has ended already */}).finally(() =>
+    child.closeStdin()
+  );
 }
 
 /** Starts bash; a shortage of the moment is waited out (2, 4, 8 s), a missing bash is said at once. */

@@ -8,6 +8,7 @@ import type { Logger, Settings, SkillQuery, Skills, SkillSummary } from "@/core/
 import type { Platform } from "@/platform/mod.ts";
 import { absolutePath } from "./paths.ts";
 import { parseSkill, type SkillHead } from "./skills_document.ts";
+import type { SecretHost } from "./skills_secrets.ts";
 import { renderSkill } from "./skills_text.ts";
 
 export const SKILL_FILE = "SKILL.md";
@@ -40,6 +41,8 @@ export interface SkillsDeps {
   readonly log: Pick<Logger, "warn">;
   /** Value of a variable as the program sees it (process environment, then `.env`). */
   env(name: string): string | undefined;
+  /** Asking for values that are not there; absent: they are only reported as missing. */
+  readonly secrets?: SecretHost;
   /** Environment of child processes, for `skills.inline_shell`. */
   childEnv(): Readonly<Record<string, string>>;
 }
@@ -55,8 +58,20 @@ export class SkillRegistry implements Skills {
   readonly #cache = new Map<string, Cached>();
   readonly #warned = new Set<string>();
 
+  readonly #declared = new Set<string>();
+
   constructor(deps: SkillsDeps) {
     this.deps = deps;
+  }
+
+  /** Names of variables that skills in use have declared: child processes get them (core.md C.12). */
+  get declared(): ReadonlySet<string> {
+    return this.#declared;
+  }
+
+  /** A skill is in use from now on. */
+  declare(names: readonly string[]): void {
+    for (const name of names) this.#declared.add(name);
   }
 
   /** Where own skills live. */

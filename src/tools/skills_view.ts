@@ -8,6 +8,7 @@ import { isCredentialPath } from "./read_deny.ts";
 import { settle, succeed } from "./result.ts";
 import { parseSkill } from "./skills_document.ts";
 import { isDisabled, pathOf, type Skill, SKILL_FILE, type SkillRegistry } from "./skills_registry.ts";
+import { askForValues } from "./skills_secrets.ts";
 import { renderSkill } from "./skills_text.ts";
 import { looksBinary } from "./text_file.ts";
 
@@ -126,7 +127,14 @@ async function viewSkill(registry: SkillRegistry, skill: Skill, context: ToolCon
   const document = await parseSkill(new TextDecoder().decode(await platform.files.read(path)));
   const content = await renderSkill(document.body, skill.dir, context);
   const linked = await linkedFiles(skill.dir, context);
-  const missing = skill.environment.map(({ name }) => name).filter((name) => !registry.deps.env(name));
+  const { env, secrets } = registry.deps;
+  const isMissing = ({ name }: { name: string }) => !env(name);
+  registry.declare(skill.environment.map(({ name }) => name));
+  const wanted = skill.environment.filter(isMissing);
+  const captured = secrets && wanted.length > 0
+    ? await askForValues(skill.name, wanted, context, secrets)
+    : {};
+  const missing = wanted.filter(isMissing).map(({ name }) => name);
   const missingFiles = await absent(skill.credentialFiles, registry, context);
   const setupNeeded = missing.length > 0 || missingFiles.length > 0;
   return succeed({
@@ -144,6 +152,7 @@ async function viewSkill(registry: SkillRegistry, skill: Skill, context: ToolCon
       : "These are the whole instructions",
     required_environment_variables: skill.environment,
     missing_required_environment_variables: missing,
+    ...(Object.keys(captured).length > 0 ? { captured_environment_variables: captured } : {}),
     ...(missingFiles.length > 0 ? { missing_credential_files: missingFiles } : {}),
     setup_needed: setupNeeded,
     readiness_status: setupNeeded ? "setup_needed" : "available",

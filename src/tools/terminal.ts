@@ -18,7 +18,8 @@ import { dumpsEnvironment, refuseInForeground } from "./foreground_rules.ts";
 import { absolutePath } from "./paths.ts";
 import { processesOf } from "./process_table.ts";
 import type { NoticeLimiter } from "./process_watch.ts";
-import { type RunResult, shellOf } from "./shell_session.ts";
+import { type RunOptions, type RunResult, shellOf, type ShellSession } from "./shell_session.ts";
+import type { SudoHost, SudoPlan } from "./sudo.ts";
 
 const WORKDIR = /^[A-Za-z0-9/\\:_\-.~ +@=,]*$/;
 const MAX_FOREGROUND_S = 600;
@@ -29,6 +30,8 @@ export interface TerminalShared {
   readonly limiter: NoticeLimiter;
   /** Names of provider keys. */
   secretNames(): readonly string[];
+  /** Absent: nobody is asked for passwords, `sudo` is left as it is. */
+  readonly sudo?: SudoHost | undefined;
 }
 
 function blocked(error: string): ToolOutcome {
@@ -104,13 +107,65 @@ async function runForeground(args: Args, command: string, context: ToolContext, 
   const shell = shellOf(context.scope, context);
   const timeoutS = readTimeout(args, context, false);
   const workdir = readWorkdir(args, shell.cwd, context);
-  const result = await shell.run({
+  const elsewhere = context.files.shell?.() ?? null;
+  const sudo = elsewhere ? null : await sudoOf(command, shell, workdir, context, shared);
+  if (sudo?.stopped) return sudo.stopped;
+  const options = {
     command,
     timeoutMs: Math.min(timeoutS * 1_000, MAX_TIMEOUT_MS),
     secretNames: shared.secretNames(),
     ...(workdir === undefined ? {} : { workdir }),
-  }, context);
-  return withHint(formatRun(command, timeoutS, result, context), foregroundHint(args));
+    ...(sudo?.prelude ? { prelude: sudo.prelude } : {}),
+  };
+  const result = elsewhere
+    ? await (await import("./workspace_shell.ts")).runInWorkspace(elsewhere, options, context)
+    : await shell.run(options, sudo?.context ?? context);
+  const outcome = formatRun(command, timeoutS, result, sudo?.context ?? context);
+  const failed = sudo?.failed(outcome.content as string) ? { sudo_auth_failed: true } : {};
+  return withHint(withFields(outcome, failed), foregroundHint(args));
+}
+
+/** How a command with `sudo` runs; `null` where nothing has to be done about it. */
+interface SudoRun {
+  /** It does not run: this is why. */
+  readonly stopped: ToolOutcome | null;
+  readonly prelude: RunOptions["prelude"];
+  /** Texts of this command pass without the password. */
+  readonly context: ToolContext;
+  failed(result: string): boolean;
+}
+
+async function sudoOf(
+  command: string,
+  shell: ShellSession,
+  workdir: string | undefined,
+  context: ToolContext,
+  { sudo: host }: TerminalShared,
+): Promise<SudoRun | null> {
+  if (!host || !command.includes("sudo")) return null;
+  const { passwordFailed, planSudo, SUDO_PRELUDE, withoutPassword } = await import("./sudo.ts");
+  const { cwd, env } = await shell.place(context, workdir);
+  const plan: SudoPlan = await planSudo(command, { cwd, env }, context, host);
+  if (plan.type === "plain") return null;
+  const clean = (text: string) => withoutPassword(text, plan);
+  return {
+    stopped: plan.type === "stop" ? plan.outcome : null,
+    prelude: plan.type === "stop" ? undefined : { script: SUDO_PRELUDE, input: `${plan.password}\n` },
+    context: {
+      ...context,
+      redact: (text, mode) => context.redact(clean(text), mode),
+      progress: (text) => context.progress(clean(text)),
+    },
+    failed: (result) => passwordFailed(result, plan, context.scope),
+  };
+}
+
+function withFields(outcome: ToolOutcome, fields: Readonly<Record<string, unknown>>): ToolOutcome {
+  if (Object.keys(fields).length === 0) return outcome;
+  return {
+    ...outcome,
+    content: JSON.stringify({ ...JSON.parse(outcome.content as string), ...fields }),
+  };
 }
 
 function foregroundHint(args: Args): string | null {
@@ -134,6 +189,8 @@ async function startBackground(args: Args, command: string, context: ToolContext
   const shell = shellOf(context.scope, context);
   readTimeout(args, context, true);
   const workdir = readWorkdir(args, shell.cwd, context);
+  const sudo = await sudoOf(command, shell, workdir, context, shared);
+  if (sudo?.stopped) return sudo.stopped;
   const place = await shell.place(context, workdir);
   const notify = readBoolean(args, "notify_on_complete");
   const patterns = readStrings(args, "watch_patterns");
@@ -143,11 +200,12 @@ async function startBackground(args: Args, command: string, context: ToolContext
     cwd: place.cwd,
     env: place.env,
     login: shell.login(context, shared.secretNames()),
+    ...(sudo?.prelude ? { prelude: sudo.prelude } : {}),
     notifyOnComplete: notify,
     watchPatterns: notify ? [] : patterns,
     signal: context.signal,
     home: context.home,
-    redact: (text) => context.redact(text, mode),
+    redact: (text) => (sudo?.context ?? context).redact(text, mode),
   });
   const hints = [
     ...(notify && patterns.length > 0 ? ["watch_patterns is ignored together with notify_on_complete"] : []),
