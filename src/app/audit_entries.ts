@@ -12,6 +12,7 @@ const MAX_TEXT = 2_000;
 /** Beyond the limit, so that a secret at the cut is still seen whole. */
 const MARGIN = 500;
 const MAX_PATHS = 50;
+const MAX_NAME = 200;
 
 /** Cuts and redacts a text; `redact` never sees more than a little over the limit. */
 export function createClean(redact: (text: string) => string): Clean {
@@ -30,6 +31,8 @@ function askedOf(payload: AskPayload, clean: Clean): Record<string, unknown> {
         command: clean(payload.command),
         reason: clean(payload.description),
         choices: payload.choices,
+        ...(payload.smartDenied ? { smart_denied: true } : {}),
+        ...(payload.smart ? { smart: payload.smart } : {}),
       };
     case "edit":
       return {
@@ -50,12 +53,14 @@ function askedOf(payload: AskPayload, clean: Clean): Record<string, unknown> {
 function answerOf(payload: AskPayload, outcome: AskOutcome, clean: Clean): Record<string, unknown> {
   if (outcome.type !== "answered") return { outcome: outcome.type };
   const { answer } = outcome;
+  const by = outcome.by === undefined ? {} : { answered_by: clean(outcome.by, MAX_NAME) };
   if (answer.type === "choice") {
     const reason = answer.reason === undefined ? {} : { reason: clean(answer.reason) };
-    return { outcome: "answered", choice: answer.choice, ...reason };
+    return { outcome: "answered", choice: answer.choice, ...reason, ...by };
   }
   if (answer.type !== "text") return { outcome: answer.type };
-  return { outcome: "answered", ...(payload.kind === "clarify" ? { text: clean(answer.text) } : {}) };
+  if (payload.kind === "clarify") return { outcome: "answered", text: clean(answer.text), ...by };
+  return { outcome: "answered", given: answer.text !== "", ...by };
 }
 
 /** What let the call run, where the guard left a note in its result. */

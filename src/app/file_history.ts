@@ -3,11 +3,18 @@
  * one found it. A file that is not where the changes left it, or was changed by somebody else in between, is a
  * conflict. All or nothing; what was replaced is kept and recorded too, as one more change.
  */
-import type { FileAccess, FileChange, Store } from "@/core/contract.ts";
+import type {
+  FileAccess,
+  FileChange,
+  FileDifference,
+  FileHistory,
+  FileRestore,
+  RestoreOptions,
+  Store,
+} from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { hashText, SnapshotFiles } from "@/store/mod.ts";
-import { decodeText, encodeText } from "@/tools/mod.ts";
-import type { FileHistory, FileRestore } from "./mod.ts";
+import { decodeText, encodeText, unifiedDiff } from "@/tools/mod.ts";
 
 export interface FileHistoryDeps {
   readonly platform: Platform;
@@ -16,6 +23,12 @@ export interface FileHistoryDeps {
   readonly disk: FileAccess;
   readonly surface: string;
   store(): Store;
+  /** Takes secrets out of what is shown of a file. */
+  redact(text: string): string;
+  /** Contents of files are kept. */
+  keeps(): boolean;
+  /** Resolves when what turns have done until now is recorded. */
+  recorded(): Promise<void>;
 }
 
 /** A file as it lies on the disk now. */
@@ -105,10 +118,11 @@ async function writeAll(steps: readonly Step[], disk: FileAccess): Promise<void>
 export function createFileHistory(deps: FileHistoryDeps): FileHistory {
   const kept = new SnapshotFiles(deps.platform, `${deps.home}/snapshots`);
 
-  async function stepsOf(sessionId: string, since: number): Promise<Step[]> {
+  async function stepsOf(sessionId: string, since: number, only?: string): Promise<Step[]> {
+    await deps.recorded();
     const byPath = new Map<string, FileChange[]>();
     for (const change of deps.store().snapshots.changes(sessionId)) {
-      if (change.at < since) continue;
+      if (change.at < since || (only !== undefined && change.path !== only)) continue;
       const list = byPath.get(change.path) ?? [];
       list.push(change);
       byPath.set(change.path, list);
@@ -139,6 +153,9 @@ export function createFileHistory(deps: FileHistoryDeps): FileHistory {
   }
 
   return {
+    get enabled() {
+      return deps.keeps();
+    },
     turns(sessionId) {
       const turns = new Map<string, number>();
       for (const { turnId, at } of deps.store().snapshots.changes(sessionId)) {
@@ -146,9 +163,21 @@ export function createFileHistory(deps: FileHistoryDeps): FileHistory {
       }
       return [...turns].map(([turnId, at]) => ({ turnId, at }));
     },
-    plan: async (sessionId, since) => (await stepsOf(sessionId, since)).map(shown),
-    async restore(sessionId, since, options = {}) {
-      const steps = await stepsOf(sessionId, since);
+    async checkpoints(sessionId) {
+      await deps.recorded();
+      return deps.store().snapshots.checkpoints(sessionId);
+    },
+    plan: async (sessionId, since, options) => (await stepsOf(sessionId, since, options?.path)).map(shown),
+    async compare(sessionId, since, options) {
+      const steps = await stepsOf(sessionId, since, options?.path);
+      const changed = steps.filter(({ action }) => action !== "none");
+      return await Promise.all(changed.map(async (step) => {
+        const difference = await differenceOf(step);
+        return { ...difference, diff: deps.redact(difference.diff) };
+      }));
+    },
+    async restore(sessionId, since, options: RestoreOptions = {}) {
+      const steps = await stepsOf(sessionId, since, options.path);
       const blocked = steps.some(({ action, now }) =>
         action === "lost" || (action === "conflict" && (!options.force || now.kind === "unreadable"))
       );
@@ -166,6 +195,18 @@ export function createFileHistory(deps: FileHistoryDeps): FileHistory {
       };
     },
   };
+}
+
+/** From what the file was to what it is. */
+async function differenceOf({ path, now, target, targetText }: Step): Promise<FileDifference> {
+  const note = (text: string): FileDifference => ({ path, added: 0, removed: 0, diff: `${path}: ${text}\n` });
+  if (target !== null && targetText === null) return note("its old content is not kept any more");
+  if (now.kind === "unreadable") return note(now.why);
+  const newText = now.kind === "text" ? now.text : null;
+  const diff = await unifiedDiff([{ path, oldText: targetText, newText }], "/");
+  const body = diff.split("\n").slice(2);
+  const count = (sign: string) => body.filter((line) => line.startsWith(sign)).length;
+  return { path, added: count("+"), removed: count("-"), diff };
 }
 
 function shown({ path, action, why }: Step): FileRestore {

@@ -4,26 +4,37 @@
  */
 import { createConfig } from "@/config/mod.ts";
 import { createLogger } from "@/lib/log.ts";
-import { createRedactor } from "@/lib/redact.ts";
-import { createModels } from "@/models/mod.ts";
+import { createRedactor, spellings } from "@/lib/redact.ts";
+import { createStreamRedactor, OPEN_STREAM } from "@/lib/stream_redact.ts";
+import { createModels, createRecorder } from "@/models/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { HermesBase, HermesOptions } from "./mod.ts";
 import { VERSION } from "./version.ts";
 
 export function createBase(platform: Platform, options: HermesOptions): HermesBase {
   const config = createConfig({ platform });
-  const redactor = createRedactor({
-    knownSecrets: () => config.knownSecrets(),
-    enabled: config.settings().security.redact_secrets,
-  });
+  const typed = new TypedSecrets();
+  const knownSecrets = () => typed.with(config.knownSecrets());
+  const enabled = config.settings().security.redact_secrets;
+  const redactor = createRedactor({ knownSecrets, enabled });
+  const streamRedactor = () =>
+    createStreamRedactor({ redact: (text) => redactor(text, "terminal"), known: spellings(knownSecrets()) });
   const log = createLogger({
     write: (line) => platform.stderr(line),
     redact: (text) => redactor(text, "full"),
     level: config.settings().logging.level,
     name: "hermes",
     now: () => platform.clock.now(),
+    format: options.logFormat ?? "text",
+  });
+  const recorder = options.record === undefined ? null : createRecorder({
+    platform,
+    path: options.record,
+    log,
+    redact: (text) => redactor(text, "full"),
   });
   const models = createModels({
+    ...(recorder ? { tap: recorder.tap } : {}),
     platform,
     config,
     log,
@@ -43,5 +54,39 @@ export function createBase(platform: Platform, options: HermesOptions): HermesBa
     models,
     settings: () => config.settings(),
     redact: (text, mode = "full") => redactor(text, mode),
+    redactStream: () => enabled ? streamRedactor() : OPEN_STREAM,
+    keepSecret: (value) => typed.add(value),
+    ...(recorder ? { closeRecording: recorder.close } : {}),
   };
+}
+
+/** A shorter one would mask ordinary words everywhere; whoever has it takes it out of his own texts. */
+const SHORTEST = 6;
+
+/** Secrets that a person has typed in, beside the configured ones; in memory only. */
+class TypedSecrets {
+  readonly #values = new Map<number, string>();
+  #next = 0;
+  #of: readonly string[] | null = null;
+  #all: readonly string[] = [];
+
+  add(value: string): () => void {
+    if (value.length < SHORTEST) return () => {};
+    const key = this.#next++;
+    this.#values.set(key, value);
+    this.#of = null;
+    return () => {
+      this.#values.delete(key);
+      this.#of = null;
+    };
+  }
+
+  /** The same array as long as nothing has changed. */
+  with(configured: readonly string[]): readonly string[] {
+    if (this.#of !== configured) {
+      this.#of = configured;
+      this.#all = this.#values.size === 0 ? configured : [...this.#values.values(), ...configured];
+    }
+    return this.#all;
+  }
 }

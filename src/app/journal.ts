@@ -24,13 +24,19 @@ export interface JournalDeps {
   readonly log: Logger;
   store(): Store;
   settings(): Settings;
+  /** Old contents of files are kept. */
+  keepsFiles(): boolean;
   redact(text: string): string;
 }
 
 interface Note {
   readonly entry: AuditEntry;
   readonly edits: readonly FileEdit[];
+  /** Whose files they are: a child's changes are put back with its parent's. */
+  readonly of: { readonly sessionId: string; readonly turnId: string };
 }
+
+type ChangeOrigin = Pick<FileChange, "at" | "sessionId" | "turnId">;
 
 /** What one event gives at once is written together. */
 const GATHER_MS = 20;
@@ -41,6 +47,7 @@ const PRUNE_EVERY = 100;
 const DAY_MS = 24 * 3_600_000;
 const MEGABYTE = 1024 * 1024;
 const MAX_FILES_TOLD = 50;
+const MAX_CLIENT = 200;
 
 export class Journal {
   readonly #deps: JournalDeps;
@@ -60,8 +67,17 @@ export class Journal {
 
   /** Reads a session from now to its end. */
   watch(session: ObservedSession): void {
-    const client = session.sessionKey ?? session.source;
-    session.hub.subscribe((event) => this.#note(event, session.surface, client));
+    const known = session.sessionKey ?? session.source;
+    let client = known;
+    session.hub.subscribe((event) => {
+      if (event.type === "turn.start") client = session.client ?? known;
+      this.#note(event, session, this.#clean(client, MAX_CLIENT));
+    });
+  }
+
+  /** Resolves when all that was noted until now is written, or was told to be lost. */
+  async written(): Promise<void> {
+    await this.#writing;
   }
 
   /** Writes what waits; nothing is written afterwards. */
@@ -70,7 +86,7 @@ export class Journal {
     await this.#writing;
   }
 
-  #note(event: CoreEvent, surface: string, client: string): void {
+  #note(event: CoreEvent, { surface, worksFor }: ObservedSession, client: string): void {
     const noted = this.#closing.signal.aborted ? null : auditOf(event, this.#clean);
     if (noted === null) return;
     if (this.#waiting.length >= MAX_WAITING) {
@@ -81,6 +97,7 @@ export class Journal {
     this.#waiting.push({
       entry: { at: clock.now() / 1000, sessionId, turnId, surface, client, ...noted },
       edits: event.type === "tool.end" ? event.edits : [],
+      of: worksFor ?? { sessionId, turnId },
     });
     this.#writing ??= this.#write();
   }
@@ -104,8 +121,8 @@ export class Journal {
   async #save(notes: readonly Note[]): Promise<void> {
     const entries: AuditEntry[] = [];
     const changes: FileChange[] = [];
-    for (const { entry, edits } of notes) {
-      const made = await Promise.all(edits.map((edit) => this.#changeOf(entry, edit)));
+    for (const { entry, edits, of } of notes) {
+      const made = await Promise.all(edits.map((edit) => this.#changeOf({ at: entry.at, ...of }, edit)));
       changes.push(...made);
       const files = made.slice(0, MAX_FILES_TOLD).map(({ path, before, after }) => ({ path, before, after }));
       const detail = files.length === 0
@@ -118,7 +135,7 @@ export class Journal {
     if (changes.length > 0) await store.snapshots.record(changes);
   }
 
-  async #changeOf({ at, sessionId, turnId }: AuditEntry, edit: FileEdit): Promise<FileChange> {
+  async #changeOf({ at, sessionId, turnId }: ChangeOrigin, edit: FileEdit): Promise<FileChange> {
     const hash = async (text: string | null) => text === null ? null : await hashText(text);
     const before = await hash(edit.oldText);
     if (before !== null) await this.#keep(before, edit.oldText as string);
@@ -128,7 +145,7 @@ export class Journal {
   /** A content that cannot be kept is no reason to lose the rest. */
   async #keep(hash: string, text: string): Promise<void> {
     const limits = this.#deps.settings().snapshots;
-    if (limits?.enabled === false || text.length > (limits?.max_file_mb ?? 5) * MEGABYTE) return;
+    if (!this.#deps.keepsFiles() || text.length > (limits?.max_file_mb ?? 5) * MEGABYTE) return;
     try {
       await this.#files.put(hash, text);
       if (this.#kept++ % PRUNE_EVERY === 0) await this.#prune();

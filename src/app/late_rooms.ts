@@ -55,6 +55,9 @@ export function lateGuard(rooms: LateRooms, redact: Redact): Guard {
     reviewCommand: (command, context) => rooms.now.guard.reviewCommand(command, context),
     reviewEdit: (proposal, context) => rooms.now.guard.reviewEdit(proposal, context),
     reviewCall: (call, context): Verdict => rooms.now.guard.reviewCall?.(call, context) ?? { type: "allow" },
+    judge: async (payload, context, options) =>
+      await rooms.now.guard.judge?.(payload, context, options) ??
+        { verdict: "escalate", reason: "", model: "" },
     grant: (payload, answer, context) => rooms.now.guard.grant(payload, answer, context),
     refusal: (payload, outcome) => rooms.now.guard.refusal(payload, outcome),
     dropScope: (scope) => rooms.maybe?.guard.dropScope(scope),

@@ -3,9 +3,11 @@
  * nothing else. `buildHermes` in `build.ts` is the only constructor.
  */
 import type {
+  BrowserDriver,
   Commands,
   ConfigService,
   FileAccess,
+  FileHistory,
   Guard,
   Logger,
   McpServerStatus,
@@ -18,7 +20,10 @@ import type {
   Store,
   Tool,
 } from "@/core/contract.ts";
+import type { StreamRedactor } from "@/lib/stream_redact.ts";
 import type { Platform } from "@/platform/mod.ts";
+
+export type { FileHistory, FileRestore } from "@/core/contract.ts";
 
 /** What can be had at once: settings, credentials, log. Enough for the first answer of a door. */
 export interface HermesBase {
@@ -32,6 +37,12 @@ export interface HermesBase {
   readonly models: Models;
   settings(): Settings;
   redact(text: string, mode?: RedactMode): string;
+  /** The same for a text that is shown while it comes; one for each text. */
+  redactStream(): StreamRedactor;
+  /** From now on this value is taken out of every text; the function that comes back ends that. */
+  keepSecret(value: string): () => void;
+  /** `--record`: ends the file in good order; `shutdown` does it. */
+  closeRecording?(): Promise<void>;
 }
 
 /** The base and the way to the rest, which is loaded while the client reads the first answer. */
@@ -54,6 +65,8 @@ export interface Hermes extends HermesBase {
   readonly commands: Commands;
   readonly tools: readonly Tool[];
   readonly skills: Skills;
+  /** Makes the tools of a browser that a door reaches, without those that the settings take from this surface. */
+  browserTools(): Promise<(driver: BrowserDriver) => readonly Tool[]>;
   /** Files of this machine, as sessions write them. */
   readonly disk: FileAccess;
   /** For what a door runs on the user's word (`shell.exec`); turns are guarded by the core. */
@@ -62,6 +75,8 @@ export interface Hermes extends HermesBase {
   readonly mcp: McpControl;
   /** Contents of files before turns changed them. */
   readonly fileHistory: FileHistory;
+  /** Why a file must not be shown to a model (core.md C.8), or `null`; `path` is absolute. */
+  refuseRead(path: string): Promise<string | null>;
   /** Environment of such children: keys of providers and services are taken out (core.md C.12). */
   childEnv(): Record<string, string>;
   /** Ends the background processes of a session; how many ran. */
@@ -71,35 +86,6 @@ export interface Hermes extends HermesBase {
   store(): Store;
   /** Cancels turns, ends processes, closes the store; at most `deadlineMs` (default 2000). */
   shutdown(reason: string, options?: { deadlineMs?: number }): Promise<void>;
-}
-
-/** What becomes of one file when a conversation's changes are taken back. */
-export interface FileRestore {
-  readonly path: string;
-  /**
-   * `none`: it is already as it was. `conflict`: somebody else changed it since. `lost`: its old content is not kept
-   * any more.
-   */
-  readonly action: "write" | "remove" | "none" | "conflict" | "lost";
-  /** For people, where it is a conflict. */
-  readonly why?: string;
-}
-
-/** Files as they were before turns of a conversation changed them. */
-export interface FileHistory {
-  /** When each turn that changed files began to, oldest first (Unix seconds). */
-  turns(sessionId: string): readonly { readonly turnId: string; readonly at: number }[];
-  /** What `restore` would do; changes nothing. Throws `store_failed`. */
-  plan(sessionId: string, since: number): Promise<readonly FileRestore[]>;
-  /**
-   * Puts back everything the conversation changed since (Unix seconds), or nothing at all: with a conflict (unless
-   * `force`) or a lost content nothing is touched, and a failure half-way is undone and thrown.
-   */
-  restore(
-    sessionId: string,
-    since: number,
-    options?: { readonly force?: boolean },
-  ): Promise<{ readonly done: boolean; readonly files: readonly FileRestore[] }>;
 }
 
 /** The background processes of one session (core.md B.4). */
@@ -133,8 +119,12 @@ export interface HermesOptions {
   /** `--demo`: the same as `--model builtin:demo`. */
   readonly demo?: boolean;
   readonly yolo?: boolean;
+  /** `--record`: what models answer is written to this file (absolute, there already, ours). */
+  readonly record?: string;
   /** `hermes.db`, or `:memory:` for tests. */
   readonly storePath?: string;
+  /** How log lines look on stderr; default `text`. */
+  readonly logFormat?: "text" | "json";
   /** Toolsets of the surface: `acp`, `tui`, `api_server`, `cli`. */
   readonly surface: string;
 }

@@ -43,9 +43,25 @@ export function openHermes(
     return opened;
   }
 
-  const childEnv = () => scrubEnvironment(platform.env(), models.secretEnvNames(), config.settings());
+  const childEnv = () =>
+    scrubEnvironment(platform.env(), models.secretEnvNames(), config.settings(), {
+      names: rooms.maybe?.skills.declared ?? [],
+      value: (name) => config.env(name),
+    });
   const disk = createLocalFiles(platform);
-  const deps: RoomsDeps = { base, options, disk, store, childEnv };
+  /** A host of the gateway may switch it off for its process (tui-gateway.md I). */
+  const keepsFiles = () =>
+    config.settings().snapshots?.enabled !== false &&
+    !(options.surface === "tui" && isFalse(config.env("HERMES_TUI_CHECKPOINTS")));
+  const deps: RoomsDeps = {
+    base,
+    options,
+    disk,
+    store,
+    childEnv,
+    recorded: () => journal.written(),
+    keepsFiles,
+  };
   const rooms = new LateRooms(() => loadRooms(deps));
   if (makeRooms) rooms.bind(makeRooms(deps));
   const journal = new Journal({
@@ -54,6 +70,7 @@ export function openHermes(
     log,
     store,
     settings: () => config.settings(),
+    keepsFiles,
     redact: (text) => redactor(text, "full"),
   });
   const mcp = createMcp({
@@ -71,9 +88,11 @@ export function openHermes(
     log,
     models,
     guard: lateGuard(rooms, redactor),
+    redactStream: base.redactStream,
     home: config.home,
     settings: () => config.settings(),
     store,
+    delegations: () => store().delegations,
     ready: () => rooms.ready(),
     tools: (surface) => rooms.maybe?.lists.of(surface).tools ?? [],
     toolSpecs: (surface) => rooms.maybe?.lists.of(surface).specs ?? [],
@@ -116,17 +135,20 @@ export function openHermes(
     get skills() {
       return rooms.now.skills;
     },
+    browserTools: () => rooms.now.browserTools(),
     get commands() {
       return rooms.now.commands;
     },
     get fileHistory() {
       return rooms.now.fileHistory;
     },
+    refuseRead: (path) => rooms.now.refuseRead(path),
     stopProcesses: (session) => rooms.now.stopProcesses(session),
     processes: (session) => rooms.now.processes(session),
     shutdown: async (reason, limits) => {
       await Promise.all([sessions.closeAll(reason, limits ?? {}), mcp.close()]);
       await within(journal.close(), JOURNAL_MS);
+      if (base.closeRecording) await within(base.closeRecording(), JOURNAL_MS);
       opened?.close();
       opened = null;
     },
@@ -141,6 +163,10 @@ function makeHome(platform: Platform, home: string): void {
     const advice = "Set HERMES_HOME to a folder that can be written.";
     throw new HermesError("store_failed", `Cannot use the data home ${home}: ${reason}. ${advice}`, { home });
   }
+}
+
+function isFalse(value: string | undefined): boolean {
+  return value !== undefined && /^(0|false|no|off)$/i.test(value.trim());
 }
 
 function isTrue(value: string | undefined): boolean {

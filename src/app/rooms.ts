@@ -5,8 +5,10 @@
 import { createGuard } from "@/approvals/mod.ts";
 import { createCommands } from "@/commands/mod.ts";
 import {
+  type BrowserDriver,
   type Commands,
   type FileAccess,
+  type FileHistory,
   forgetHints,
   type Guard,
   type Message,
@@ -16,9 +18,19 @@ import {
   type Tool,
 } from "@/core/mod.ts";
 import type { Redact } from "@/lib/redact.ts";
-import { createTools, forgetReads, processesOf, restoreTodos, SkillRegistry } from "@/tools/mod.ts";
+import {
+  createTools,
+  forgetReads,
+  loadBrowserTools,
+  processesOf,
+  readRefusal,
+  resolvePath,
+  restoreTodos,
+  selectTools,
+  SkillRegistry,
+} from "@/tools/mod.ts";
 import { createFileHistory } from "./file_history.ts";
-import type { FileHistory, HermesBase, HermesOptions, ProcessControl } from "./mod.ts";
+import type { HermesBase, HermesOptions, ProcessControl } from "./mod.ts";
 import { createToolLists, type ToolLists } from "./tool_lists.ts";
 
 export interface RoomsDeps {
@@ -27,6 +39,10 @@ export interface RoomsDeps {
   readonly disk: FileAccess;
   store(): Store;
   childEnv(): Record<string, string>;
+  /** Resolves when what turns have done until now is recorded. */
+  recorded(): Promise<void>;
+  /** Old contents of files are kept. */
+  keepsFiles(): boolean;
 }
 
 export interface Rooms {
@@ -36,13 +52,17 @@ export interface Rooms {
   readonly skills: SkillRegistry;
   readonly commands: Commands;
   readonly fileHistory: FileHistory;
+  browserTools(): Promise<(driver: BrowserDriver) => readonly Tool[]>;
   restored(scope: SessionScope, history: readonly Message[]): void;
   forgotten(scope: SessionScope): void;
+  refuseRead(path: string): Promise<string | null>;
   stopProcesses(session: Session): Promise<number>;
   processes(session: Session): ProcessControl;
 }
 
-export function createRooms({ base, options, disk, store, childEnv }: RoomsDeps): Rooms {
+export function createRooms(
+  { base, options, disk, store, childEnv, recorded, keepsFiles }: RoomsDeps,
+): Rooms {
   const { platform, config, log, models, version } = base;
   const redact: Redact = (text, mode) => base.redact(text, mode);
   const skills = new SkillRegistry({
@@ -50,21 +70,55 @@ export function createRooms({ base, options, disk, store, childEnv }: RoomsDeps)
     home: config.home,
     log,
     env: (name) => config.env(name),
+    secrets: {
+      store: async (name, value) => {
+        base.keepSecret(value);
+        await config.setEnv(name, value);
+      },
+      isReserved: (name) => models.secretEnvNames().includes(name),
+      warn: (message) => log.warn(message),
+    },
     childEnv,
   });
-  const tools = createTools({ secretEnvNames: () => models.secretEnvNames(), skills, sessions: store });
+  const tools = createTools({
+    secretEnvNames: () => models.secretEnvNames(),
+    sudo: {
+      configured: () => config.env("SUDO_PASSWORD"),
+      keepSecret: (value) => base.keepSecret(value),
+    },
+    env: (name) => config.env(name),
+    skills,
+    sessions: store,
+  });
+  const { surface } = options;
+  const fileHistory = createFileHistory({
+    platform,
+    home: config.home,
+    disk,
+    store,
+    surface,
+    recorded,
+    keeps: keepsFiles,
+    redact: (text) => redact(text, "file"),
+  });
   return {
-    guard: createGuard({ platform, config, redact, log }),
+    guard: createGuard({ platform, config, redact, log, models }),
     tools,
     lists: createToolLists(tools, { config, log }),
     skills,
-    commands: createCommands({ version, models, config, tools }),
-    fileHistory: createFileHistory({ platform, home: config.home, disk, store, surface: options.surface }),
+    commands: createCommands({ version, models, config, tools, files: fileHistory }),
+    fileHistory,
+    browserTools: async () => {
+      const create = await loadBrowserTools();
+      return (driver) =>
+        selectTools(create(driver), { surface, settings: config.settings(), env: undefined }).tools;
+    },
     restored: (scope, history) => restoreTodos(scope, history),
     forgotten: (scope) => {
       forgetReads(scope);
       forgetHints(scope);
     },
+    refuseRead: async (path) => readRefusal(await resolvePath(path, "/", platform), config.home, platform),
     stopProcesses: (session) => processesOf(session.scope, platform).killAll("process.stop"),
     processes: (session) => processControl(processesOf(session.scope, platform), redact),
   };

@@ -4,6 +4,7 @@ import type {
   CommandInfo,
   CommandResult,
   ConfigService,
+  FileHistory,
   Models,
   Session,
   Surface,
@@ -16,6 +17,8 @@ export interface CommandDeps {
   readonly models: Models;
   readonly config: ConfigService;
   readonly tools: readonly Tool[];
+  /** Files as they were before turns; absent where nothing is recorded. */
+  readonly files?: FileHistory;
   /** Catalogue of a surface, for `/help`. */
   list(surface: Surface): readonly CommandInfo[];
 }
@@ -29,6 +32,8 @@ export interface CommandContext {
 }
 
 export interface Command extends CommandInfo {
+  /** Surfaces that run it but whose lists are fixed without it. */
+  readonly unlisted?: readonly Surface[];
   run(args: string, context: CommandContext, deps: CommandDeps): CommandResult | Promise<CommandResult>;
 }
 

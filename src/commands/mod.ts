@@ -12,6 +12,7 @@ import type { Command, CommandDeps } from "./command.ts";
 import { context, help, skills, status, tools, toolsets, usage, version } from "./info.ts";
 import { model, reasoning, yolo } from "./model.ts";
 import { branch, create, quit, resume, sessions } from "./open.ts";
+import { rollback } from "./rollback.ts";
 import { compact, compress, queue, reset, steer, title } from "./session.ts";
 import { busy, config, fast, personality, reload, reloadMcp, verbose } from "./settings.ts";
 import { background, history, retry, save, stop, undo } from "./turns.ts";
@@ -33,6 +34,7 @@ const ALL: readonly Command[] = [
   compress,
   undo,
   retry,
+  rollback,
   steer,
   queue,
   background,
@@ -57,7 +59,7 @@ const ALL: readonly Command[] = [
 
 export function createCommands(deps: Omit<CommandDeps, "list">): Commands {
   function list(surface: Surface): readonly CommandInfo[] {
-    return ALL.filter((command) => command.surfaces.includes(surface));
+    return ALL.filter(({ surfaces, unlisted }) => surfaces.includes(surface) && !unlisted?.includes(surface));
   }
 
   function find(name: string, surface: Surface): Command | null {

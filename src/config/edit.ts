@@ -154,6 +154,16 @@ export async function editJsonc(text: string, path: Path, value: unknown): Promi
     throw new HermesError("config_invalid", "The config file does not hold an object");
   }
   if (value !== undefined) return apply(text, setValue(text, root, path, value));
-  if (!findNodeAtLocation(root, [...path])) return text;
-  return applyEdits(text, modify(text, [...path], undefined, {}));
+  const node = findNodeAtLocation(root, [...path]);
+  if (!node) return text;
+  const edits = modify(text, [...path], undefined, {});
+  const comma = commaOfOnly(text, node);
+  return applyEdits(text, comma === -1 ? edits : [...edits, { offset: comma, length: 1, content: "" }]);
+}
+
+/** The comma behind the only member or item of its container, which may not stay behind without it; or -1. */
+function commaOfOnly(text: string, node: Node): number {
+  const member = node.parent?.type === "property" ? node.parent : node;
+  if (member.parent?.children?.length !== 1) return -1;
+  return afterValue(text, member.offset + member.length).comma;
 }

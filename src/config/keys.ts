@@ -158,7 +158,11 @@ const AGENT: Table = {
     environment_hint: [text, "", "A sentence about this machine for the prompt.", "HERMES_ENVIRONMENT_HINT"],
     coding_context: [text, "auto", "When the coding part of the prompt is used: auto, focus, on or off."],
     coding_instructions: [anything, "", "Your own coding rules: a text or a list of texts."],
-    image_input_mode: [text, "auto", "How images reach models without vision."],
+    image_input_mode: [
+      text,
+      "auto",
+      "How images reach the model: auto, native, or text (described by auxiliary.vision first).",
+    ],
     disabled_toolsets: [names, [], "Toolsets that are never offered."],
     clarify_timeout: [int(1), 300, "Seconds a question to you waits."],
     gateway_timeout: [int(1), 1800, "Seconds without activity after which a gateway turn is stopped."],
@@ -258,15 +262,23 @@ const TOOLS: Table = {
   },
   tool_loop_guardrails: [map, {}, "When repeated tool calls are warned about or stopped."],
   web: {
-    backend: [text, "", "Web search and page service."],
+    backend: [
+      text,
+      "",
+      "Web search and page service: tavily, exa, parallel, firecrawl, searxng, brave, duckduckgo, plain or auto. Empty: the first that has a key.",
+    ],
     search_backend: [text, "", "Web search service, when it is another one."],
     extract_backend: [text, "", "Web page service, when it is another one."],
     extract_char_limit: [int(1), 15000, "Characters of a fetched page."],
   },
   browser: {
     extension_control: {
-      enabled: [bool, false, "Let a browser extension be driven."],
-      developer_mode: [bool, false, "Allow unpacked extensions."],
+      enabled: [
+        bool,
+        false,
+        "Let a browser be driven by hermes serve, through an extension that registers itself.",
+      ],
+      developer_mode: [bool, false, "Let the agent run scripts and DevTools commands in that browser."],
     },
   },
   quick_commands: [map, {}, "Slash commands of your own: type exec with command, or type alias with target."],
@@ -304,7 +316,7 @@ const SAFETY: Table = {
     ],
     allow_private_urls: [bool, false, "Let web tools reach private addresses.", "HERMES_ALLOW_PRIVATE_URLS"],
     protected_instruction_files: [bool, true, "Ask before AGENTS.md, CLAUDE.md and the like are changed."],
-    website_blocklist: [map, {}, "Sites that web tools must not open."],
+    website_blocklist: [map, {}, "Sites that web tools must not open: enabled, domains, shared_files."],
   },
 };
 
@@ -339,9 +351,15 @@ const SURFACES: Table = {
     personality: [text, "", "Personality in use."],
     show_cost: [bool, false, "Show what a turn cost."],
     platforms: [map, {}, "Display settings by surface."],
+    host: [
+      map,
+      {},
+      "What hosts of the gateway keep here: skin, details_mode, statusbar, mouse and the like.",
+    ],
   },
   gateway: {
     allowed_hosts: [names, [], "Host names accepted by the WebSocket gateway beside this machine's own."],
+    prompt: [text, "", "Added to the system prompt of every turn of hermes gateway."],
     ws_max_message_bytes: [int(1024), 16777216, "Largest WebSocket message."],
     api_server: {
       enabled: [bool, false, "Kept for existing installs; hermes serve always serves.", "API_SERVER_ENABLED"],
@@ -366,6 +384,27 @@ const SURFACES: Table = {
         "Whether /v1/responses shows tool calls of the server.",
       ],
       history_tool_output_max_chars: [int(0), 0, "Characters of stored tool outputs; 0 for all."],
+      keys: [objects, {}, "Keys with scopes by name; made by hermes serve keys add."],
+      callback_urls: [names, [], "Addresses that the end of a run may be told to; * at the end of a path."],
+      callback_secret: [
+        text,
+        "",
+        "Secret that signs those messages; better kept in .env.",
+        "API_SERVER_CALLBACK_SECRET",
+      ],
+      metrics: [bool, false, "Answer GET /metrics, for keys with the scope admin.", "API_SERVER_METRICS"],
+      trusted_hosts: [
+        names,
+        [],
+        "Proxies whose X-Forwarded-* headers count: addresses or networks.",
+        "API_SERVER_TRUSTED_HOSTS",
+      ],
+      drain_seconds: [
+        num(0, 600),
+        0,
+        "Seconds running turns get after a stop signal before they are interrupted.",
+        "API_SERVER_DRAIN_SECONDS",
+      ],
     },
   },
   acp: {

@@ -33,8 +33,12 @@ Deno.test("createClean() bounds a text, redacts it, and sees a secret that the c
 Deno.test("auditOf() keeps that a password or a secret was given, never its text", () => {
   const text: AskOutcome = { type: "answered", answer: { type: "text", text: "hunter2" } };
   const base = { ask_id: "a", asked_at: 5, outcome: "answered" };
-  assertEquals(answered({ kind: "sudo", command: "apt" }, text), { ...base, about: "sudo" });
-  assertEquals(answered({ kind: "secret", envVar: "K", prompt: "?" }, text), { ...base, about: "secret" });
+  assertEquals(answered({ kind: "sudo", command: "apt" }, text), { ...base, about: "sudo", given: true });
+  assertEquals(answered({ kind: "secret", envVar: "K", prompt: "?" }, text), {
+    ...base,
+    about: "secret",
+    given: true,
+  });
   assertEquals(answered({ kind: "clarify", question: "?", choices: null }, text), {
     ...base,
     about: "clarify",

@@ -204,6 +204,15 @@ Deno.test("write() makes a fresh file with its schema beside it; undefined remov
   });
 });
 
+Deno.test("write() takes the only member of an object away together with the comma behind it", async () => {
+  const file = '{\n  "model": {\n    "default": "m", // chosen by hand\n  },\n}\n';
+  await withConfig(async ({ config, read }) => {
+    await config.write(["model", "default"], undefined);
+    assertEquals(read("config.jsonc"), '{\n  "model": { // chosen by hand\n  },\n}\n');
+    assertEquals(config.warnings(), []);
+  }, { files: { "config.jsonc": file } });
+});
+
 Deno.test("templates survive a save", async () => {
   const file = '{ "model": { "api_key": "${K}" } }\n';
   await withConfig(async ({ config, read }) => {
