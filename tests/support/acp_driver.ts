@@ -58,6 +58,10 @@ export class AcpDriver implements AsyncDisposable {
   onElicitation: AgentRequestHandler = () => ({ action: "cancel" });
   onReadFile: AgentRequestHandler = () => ({ error: { code: -32601, message: "no files here" } });
   onWriteFile: AgentRequestHandler = () => ({ error: { code: -32601, message: "no files here" } });
+  /** Requests `terminal/*`, with the method's last word. */
+  onTerminal: (verb: string, params: Json, id: number) => unknown | Promise<unknown> = () => ({
+    error: { code: -32601, message: "no terminals here" },
+  });
   readonly #started = performance.now();
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #methods = new Map<unknown, string>();
@@ -153,7 +157,8 @@ export class AcpDriver implements AsyncDisposable {
       case "fs/write_text_file":
         return this.onWriteFile;
       default:
-        return this.onPermission;
+        if (!method.startsWith("terminal/")) return this.onPermission;
+        return (params, id) => this.onTerminal(method.slice("terminal/".length), params, id);
     }
   }
 

@@ -153,7 +153,7 @@ export class AskRelay {
 
   #answer(ask: Ask, answer: AskAnswer): void {
     if (!this.#open.delete(ask.id)) return;
-    this.#view.session?.answer(ask.id, answer);
+    this.#view.session?.answer(ask.id, answer, this.#view.connection.client.name);
   }
 
   #refusal(ask: Ask): AskAnswer {
@@ -184,8 +184,8 @@ export class AskRelay {
         return await this.#clarify(payload, callId, signal);
       case "sudo":
       case "secret":
-        // Secrets are never asked for in a form (acp.md A6.11).
-        return { type: "text", text: "" };
+        // Secrets are never asked for in a form (acp.md A6.11): nobody can be asked.
+        return { type: "unshown" };
     }
   }
 

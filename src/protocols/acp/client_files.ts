@@ -9,7 +9,7 @@
  *   else              disk                  disk
  */
 import { dirname } from "node:path";
-import type { FileAccess } from "@/core/contract.ts";
+import type { FileAccess, WorkspaceShell } from "@/core/contract.ts";
 import type { Files } from "@/platform/mod.ts";
 import { isObject } from "./envelope.ts";
 import { PeerError } from "./peer.ts";
@@ -21,8 +21,17 @@ export interface ClientFilesHost {
   offers(): { readonly read: boolean; readonly write: boolean };
   /** Directories of the session; nothing outside of them is asked of the client. */
   roots(): readonly string[];
-  /** One bounded question to the client; rejects with `PeerError` when it answers with an error. */
-  request(method: string, params: Readonly<Record<string, unknown>>): Promise<unknown>;
+  /**
+   * One bounded question to the client, on behalf of the running turn or of what `signal` stands for; rejects with
+   * `PeerError` when it answers with an error.
+   */
+  request(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    signal?: AbortSignal,
+  ): Promise<unknown>;
+  /** The client's terminals, where commands are to run in them. */
+  shell?(): WorkspaceShell | null;
 }
 
 const encoder = new TextEncoder();
@@ -57,6 +66,18 @@ export class ClientFiles implements FileAccess {
 
   constructor(host: ClientFilesHost) {
     this.#host = host;
+  }
+
+  shell(): WorkspaceShell | null {
+    return this.#host.shell?.() ?? null;
+  }
+
+  /**
+   * The text of a file as the client holds it, for an attachment of a prompt; `null` where the disk is what counts.
+   * Rejects with an `Error` for people when the client could not give it.
+   */
+  async buffer(path: string, signal: AbortSignal): Promise<string | null> {
+    return await this.#reads(path) ? await this.#readText(path, signal) : null;
   }
 
   async read(path: string): Promise<Uint8Array> {
@@ -123,8 +144,8 @@ export class ClientFiles implements FileAccess {
     return false;
   }
 
-  async #readText(path: string): Promise<string> {
-    const result = await this.#ask("read", path, { path });
+  async #readText(path: string, signal?: AbortSignal): Promise<string> {
+    const result = await this.#ask("read", path, { path }, signal);
     const content = isObject(result) ? result.content : undefined;
     if (typeof content === "string") return content;
     throw new Error(`The editor gave no text for '${path}'`);
@@ -138,9 +159,14 @@ export class ClientFiles implements FileAccess {
     throw new Error(`The editor holds changes of '${path}' that are not saved; nothing was written`);
   }
 
-  async #ask(verb: "read" | "write", path: string, params: Record<string, unknown>): Promise<unknown> {
+  async #ask(
+    verb: "read" | "write",
+    path: string,
+    params: Record<string, unknown>,
+    signal?: AbortSignal,
+  ): Promise<unknown> {
     try {
-      return await this.#host.request(`fs/${verb}_text_file`, params);
+      return await this.#host.request(`fs/${verb}_text_file`, params, signal);
     } catch (error) {
       if (!(error instanceof PeerError)) throw error;
       throw new Error(`The editor could not ${verb} '${path}': ${reasonOf(error)}`);

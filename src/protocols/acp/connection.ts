@@ -11,11 +11,14 @@ import type { SessionView } from "./view.ts";
 
 /** What the client can do (acp.md A3a); a value of the wrong type counts as absent. */
 export interface ClientCapabilities {
+  /** Name and version, as the client gives them; absent: it gave none. */
+  readonly name?: string;
   readonly terminalAuth: boolean;
   /** The older way to say it, under `_meta`. */
   readonly legacyTerminalAuth: boolean;
   readonly readTextFile: boolean;
   readonly writeTextFile: boolean;
+  readonly terminal: boolean;
   readonly elicitationForm: boolean;
   readonly notices: boolean;
   readonly compaction: boolean;
@@ -26,6 +29,7 @@ export const NO_CAPABILITIES: ClientCapabilities = {
   legacyTerminalAuth: false,
   readTextFile: false,
   writeTextFile: false,
+  terminal: false,
   elicitationForm: false,
   notices: false,
   compaction: false,
@@ -37,14 +41,27 @@ function at(value: unknown, ...keys: string[]): unknown {
   return found;
 }
 
-/** Reads `clientCapabilities` of `initialize`; never throws. */
+const MAX_NAME = 100;
+
+/** `clientInfo` as one line: `zed 0.204.1`. */
+function nameOf(info: unknown): string {
+  const [name, version] = [at(info, "name"), at(info, "version")];
+  if (typeof name !== "string") return "";
+  const whole = typeof version === "string" ? `${name} ${version}` : name;
+  return whole.replace(/[\p{C}\s]+/gu, " ").trim().slice(0, MAX_NAME).toWellFormed();
+}
+
+/** Reads `clientCapabilities` and `clientInfo` of `initialize`; never throws. */
 export function readCapabilities(params: Params): ClientCapabilities {
   const caps = params.clientCapabilities;
+  const name = nameOf(params.clientInfo);
   return {
+    ...(name === "" ? {} : { name }),
     terminalAuth: at(caps, "auth", "terminal") === true,
     legacyTerminalAuth: at(caps, "_meta", "terminal-auth") === true,
     readTextFile: at(caps, "fs", "readTextFile") === true,
     writeTextFile: at(caps, "fs", "writeTextFile") === true,
+    terminal: at(caps, "terminal") === true,
     elicitationForm: isObject(at(caps, "elicitation", "form")),
     notices: isObject(at(caps, "session", "notices")),
     compaction: isObject(at(caps, "session", "compaction")),
@@ -61,13 +78,15 @@ export interface Handshake {
 export class Connection {
   readonly hermes: Hermes;
   readonly peer: Peer;
-  /** By public session id; a view dies with close, delete or the connection. */
+  /** By public session id; a view leaves the map when its close or delete begins, and dies with the connection. */
   readonly views = new Map<string, SessionView>();
   handshake: Handshake = { client: NO_CAPABILITIES, authMethods: [] };
   /** Set by `authenticate` with `builtin-demo`: the model of new sessions of this connection. */
   chosenModel: ModelChoice | undefined;
   /** No new turn starts any more. */
   closing = false;
+  /** Sessions that are being closed or deleted, by id: who names one again waits for its end. Never rejects. */
+  readonly ending = new Map<string, Promise<void>>();
   #host: HostFacts | null = null;
   #comparer: PathComparer | null = null;
 

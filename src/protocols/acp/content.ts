@@ -10,10 +10,17 @@ import type { ContentBlock } from "./schema.ts";
 /** Cap per resource, in bytes. */
 export const MAX_RESOURCE_BYTES = 512 * 1024;
 const MAX_DIRECTORY_ENTRIES = 200;
+/** Larger files are not asked of the client: only their beginning is used, and the answer would hold all of it. */
+const MAX_BUFFER_BYTES = 8 * 1024 * 1024;
 
 export interface ContentReader {
   readonly host: HostFacts;
   readonly files: Pick<Files, "stat" | "readHead" | "list">;
+  /**
+   * The text of a file as the client holds it; `null` where the disk counts (outside the session's folders, or the
+   * client does not offer its files). Rejects with an `Error` that says why it could not be had.
+   */
+  buffer?(path: string): Promise<string | null>;
 }
 
 export interface BuiltContent {
@@ -150,15 +157,32 @@ async function buildLink(
   if (path === null) return attachmentText(item, "[Not read: only local files are read]");
   try {
     const stat = await reader.files.stat(path);
-    if (stat === null) return attachmentText(item, "[Cannot read the file: it does not exist]");
+    if (stat === null) return await buildUnsaved(item, path, reader);
     if (stat.isDirectory) return await buildDirectory(item, path, reader);
     if (!stat.isFile) return attachmentText(item, "[Not read: it is not a regular file]");
     const imageMime = imageMimeOf(item.mime, path);
     if (imageMime) return await buildImageFile(item, path, imageMime, stat.size, reader);
-    return fileBody(item, await reader.files.readHead(path, MAX_RESOURCE_BYTES), stat.size);
+    const head = await reader.files.readHead(path, MAX_RESOURCE_BYTES);
+    const isText = isTextual(item.mime) || !head.includes(0);
+    const held = isText && stat.size <= MAX_BUFFER_BYTES ? await reader.buffer?.(path) ?? null : null;
+    return held === null ? fileBody(item, head, stat.size) : textBody(item, held);
   } catch (error) {
     return attachmentText(item, `[Cannot read the file: ${reasonOf(error)}]`);
   }
+}
+
+/** A buffer that was never saved exists for the client alone. */
+async function buildUnsaved(item: Attachment, path: string, reader: ContentReader): Promise<Built> {
+  const held = await reader.buffer?.(path).catch(() => null) ?? null;
+  return held === null
+    ? attachmentText(item, "[Cannot read the file: it does not exist]")
+    : textBody(item, held);
+}
+
+function textBody(item: Attachment, text: string): Built {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= MAX_RESOURCE_BYTES) return attachmentText(item, text);
+  return fileBody({ ...item, mime: "text/plain" }, bytes.subarray(0, MAX_RESOURCE_BYTES), bytes.length);
 }
 
 function reasonOf(error: unknown): string {
@@ -235,11 +259,7 @@ function buildResource(block: Extract<ContentBlock, { type: "resource" }>): Buil
   const { resource } = block;
   const mime = bareMime(resource.mimeType);
   const item = { name: attachmentName(resource.uri), uri: resource.uri, mime };
-  if ("text" in resource && typeof resource.text === "string") {
-    const bytes = new TextEncoder().encode(resource.text);
-    if (bytes.length <= MAX_RESOURCE_BYTES) return attachmentText(item, resource.text);
-    return fileBody({ ...item, mime: "text/plain" }, bytes.subarray(0, MAX_RESOURCE_BYTES), bytes.length);
-  }
+  if ("text" in resource && typeof resource.text === "string") return textBody(item, resource.text);
   return buildBlob(item, "blob" in resource ? String(resource.blob) : "");
 }
 

@@ -5,8 +5,9 @@ import { isObject } from "./envelope.ts";
 import { replay } from "./render/replay.ts";
 import type { SessionView } from "./view.ts";
 
-/** Messages sent between two looks at the rest of the program. */
-const REPLAY_BATCH = 100;
+/** Messages sent between two looks at the clock, and how long they may keep the rest of the program waiting. */
+const REPLAY_BATCH = 20;
+const SLICE_MS = 15;
 
 /** Arguments as they were stored, secrets out; empty when they are not an object. */
 function storedArguments(hermes: Hermes, text: string): Record<string, unknown> {
@@ -46,11 +47,17 @@ export async function replayHistory(view: SessionView, session: Session): Promis
     compaction: view.connection.client.compaction,
     isLive: (callId) => view.isOpenCall(callId),
   });
+  const { clock } = hermes.platform;
+  let since = clock.monotonic();
   let count = 0;
   for (const batch of updates) {
     for (const update of batch) view.send(update);
     // A running turn writes too: its frames must not come between stored ones.
     if (++count % REPLAY_BATCH > 0 || session.running) continue;
-    await (peer.room() ?? hermes.platform.clock.delay(0));
+    const full = peer.room();
+    if (full === null && clock.monotonic() - since < SLICE_MS) continue;
+    await (full ?? clock.delay(0));
+    view.requireOpen();
+    since = clock.monotonic();
   }
 }

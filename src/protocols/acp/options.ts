@@ -64,6 +64,19 @@ function modelChoices(session: Session, hermes: Hermes): { current: string; choi
   return { current, choices: [...choices.values()] };
 }
 
+/**
+ * The `models` field of older clients, from before models were a config option; `null` unless
+ * `acp.legacy_models` is on (acp.md C9).
+ */
+export function legacyModels(session: Session, hermes: Hermes): Record<string, unknown> | null {
+  if (!hermes.settings().acp.legacy_models) return null;
+  const { current, choices } = modelChoices(session, hermes);
+  return {
+    currentModelId: current,
+    availableModels: choices.map(({ value, name }) => ({ modelId: value, name })),
+  };
+}
+
 function modelOption(session: Session, hermes: Hermes): SessionConfigOption {
   const { current, choices } = modelChoices(session, hermes);
   return {

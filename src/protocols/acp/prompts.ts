@@ -42,6 +42,8 @@ export class PromptQueue {
   readonly #admitting = new Set<Ticket>();
   readonly #waiting: Ticket[] = [];
   #running: Ticket | null = null;
+  /** Slash commands at work, and their ends. */
+  readonly #commands = new Map<Ticket, Promise<void>>();
   /** Admissions run one after the other, so that prompts keep the order of their lines. */
   #admission: Promise<void> = Promise.resolve();
   /** Text of the last prompt when it was cancelled; `/steer` takes it up again. */
@@ -62,7 +64,7 @@ export class PromptQueue {
   }
 
   get busy(): boolean {
-    return this.#running !== null || this.#waiting.length > 0 || this.#admitting.size > 0;
+    return this.#running !== null || this.#waiting.length + this.#admitting.size + this.#commands.size > 0;
   }
 
   /** Answers `context` some time later; never throws. */
@@ -95,7 +97,7 @@ export class PromptQueue {
     this.#admission = this.#admission.then(() => work).then(() => {});
   }
 
-  /** Cancels the running prompt and all that wait; resolves when the running turn is over. Idle: no effect. */
+  /** Cancels the running prompt and all that wait; resolves when all of them were answered. Idle: no effect. */
   async cancelAll(): Promise<void> {
     const dropped = [...this.#waiting.splice(0), ...this.#admitting];
     this.#admitting.clear();
@@ -106,7 +108,8 @@ export class PromptQueue {
       ticket.answer("cancelled");
     }
     running?.cancel();
-    await running?.handle?.done;
+    for (const ticket of this.#commands.keys()) ticket.cancel();
+    await Promise.all([running?.handle?.done, ...this.#commands.values()]);
   }
 
   #cancelOne(ticket: Ticket): void {
@@ -132,8 +135,12 @@ export class PromptQueue {
     const session = await abortable(this.#view.open(), ticket.signal);
     const command = readCommand(blocks);
     const info = command && connection.hermes.commands.find(command.name, "acp");
-    if (info) return void this.#startCommand(ticket, info, command.args, session);
-    const reader = { host: connection.host, files: connection.hermes.platform.files };
+    if (info) return this.#startCommand(ticket, info, command.args, session);
+    const reader = {
+      host: connection.host,
+      files: connection.hermes.platform.files,
+      buffer: (path: string) => this.#view.files.buffer(path, ticket.signal),
+    };
     const built = await abortable(buildContent(blocks, reader), ticket.signal);
     if (built.content === null) return ticket.answer("end_turn");
     this.#enqueue(ticket, inputOf(built.content, built.displayText));
@@ -172,7 +179,13 @@ export class PromptQueue {
     ticket.input = input;
     const stopKeepAlive = this.#keepAlive(ticket);
     const asks = { approval: true, edit: true, clarify: true };
-    ticket.handle = session.submit(input, { asks, signal: ticket.signal });
+    ticket.handle = session.submit(input, {
+      asks,
+      signal: ticket.signal,
+      ...(this.#view.connection.client.name === undefined
+        ? {}
+        : { client: this.#view.connection.client.name }),
+    });
     ticket.handle.done.then((result) => {
       stopKeepAlive();
       this.#afterTurn(ticket, session, result);
@@ -240,14 +253,14 @@ export class PromptQueue {
 
   // ── Slash commands ────────────────────────────────────────────────────────────────────────────────────────
 
-  async #startCommand(ticket: Ticket, info: CommandInfo, args: string, session: Session): Promise<void> {
+  #startCommand(ticket: Ticket, info: CommandInfo, args: string, session: Session): void {
     const needsSession = info.needsIdle || (info.name === "model" && args !== "");
     if (needsSession && !this.#running) {
       ticket.command = { info, args };
       return this.#enqueue(ticket, null);
     }
     if (needsSession) return this.#tell(ticket, `/${info.name} has to wait until the turn has ended.`);
-    await this.#runCommand(ticket, info, args, session);
+    void this.#runCommand(ticket, info, args, session);
   }
 
   /** The command has the session for itself, like a turn; a cancel ends the wait at once. */
@@ -260,7 +273,14 @@ export class PromptQueue {
     }
   }
 
-  async #runCommand(ticket: Ticket, info: CommandInfo, args: string, session: Session): Promise<void> {
+  /** Never rejects. */
+  #runCommand(ticket: Ticket, info: CommandInfo, args: string, session: Session): Promise<void> {
+    const work = this.#command(ticket, info, args, session).finally(() => this.#commands.delete(ticket));
+    this.#commands.set(ticket, work);
+    return work;
+  }
+
+  async #command(ticket: Ticket, info: CommandInfo, args: string, session: Session): Promise<void> {
     const { hermes } = this.#view.connection;
     try {
       const run = hermes.commands.run(info.name, args, { session, surface: "acp", signal: ticket.signal });

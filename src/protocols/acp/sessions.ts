@@ -3,13 +3,13 @@
  * was given before anything changes; what comes after an answer is sent after it.
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { Session } from "@/core/contract.ts";
+import type { Message, Session } from "@/core/contract.ts";
 import { requireModel } from "./auth.ts";
 import type { Connection } from "./connection.ts";
 import { requireDirectory, requirePath } from "./cwd.ts";
 import { sessionNotFound } from "./errors.ts";
 import { replayHistory } from "./history.ts";
-import { configOptions, modesOf } from "./options.ts";
+import { configOptions, legacyModels, modesOf } from "./options.ts";
 import type { RequestContext } from "./peer.ts";
 import { provenanceMeta, sessionProvenance } from "./provenance.ts";
 import { mcpEntries } from "./mcp_servers.ts";
@@ -58,8 +58,13 @@ async function existingPlace(connection: Connection, params: NewParams | ResumeP
   return { cwd, additionalDirectories };
 }
 
-function stateOf(connection: Connection, session: Session) {
-  return { modes: modesOf(session), configOptions: configOptions(session, connection.hermes) };
+function stateOf({ hermes }: Connection, session: Session) {
+  const models = legacyModels(session, hermes);
+  return {
+    modes: modesOf(session),
+    configOptions: configOptions(session, hermes),
+    ...(models ? { models } : {}),
+  };
 }
 
 /** Commands and tools may still be loading behind the first answer. */
@@ -121,6 +126,28 @@ function requireForkable(connection: Connection, id: string): void {
   });
 }
 
+/** How many messages end with the last call that has its result; a call that runs is not copied (acp.md C3). */
+function completeCount(messages: readonly Message[]): number {
+  const open = new Set<string>();
+  let complete = 0;
+  for (const [index, message] of messages.entries()) {
+    if (message.role === "tool") open.delete(message.toolCallId);
+    // Whatever was open before another message is over: it was interrupted.
+    else open.clear();
+    if (message.role === "assistant") { for (const call of message.toolCalls ?? []) open.add(call.id); }
+    if (open.size === 0) complete = index + 1;
+  }
+  return complete;
+}
+
+/** What of the source is copied, when it is not all: a turn is in the middle of its calls. */
+function forkedPart({ hermes }: Connection, id: string): { count?: number } {
+  const store = hermes.store();
+  const messages = store.loadMessages(store.tipOf(id)?.id ?? id);
+  const count = completeCount(messages);
+  return count === messages.length ? {} : { count };
+}
+
 export async function forkSession(connection: Connection, params: ResumeParams, context: RequestContext) {
   const { hermes, sources } = connection;
   requireForkable(connection, params.sessionId);
@@ -133,6 +160,7 @@ export async function forkSession(connection: Connection, params: ResumeParams, 
       allowEmpty: true,
       files: view.files,
       mcpServers: mcpEntries(params.mcpServers ?? []),
+      ...forkedPart(connection, params.sessionId),
       ...(sources ? { sources } : {}),
       ...place,
     }));
@@ -154,11 +182,13 @@ async function reopen(connection: Connection, params: LoadParams | ResumeParams,
       .map((raw) => requirePath("additionalDirectories", raw, host)),
   };
   const { view, session } = await openSession(connection, params.sessionId, place);
+  view.requireOpen();
   if (!session.running && !isAt(session, place)) await session.setCwd(place.cwd, place.additionalDirectories);
   const stat = await hermes.platform.files.stat(place.cwd).catch(() => null);
   if (!stat?.isDirectory) {
     view.report(`The directory ${place.cwd} does not exist: file and terminal tools will fail.`);
   }
+  view.requireOpen();
   // Servers start in the session's directory: it must be the new one by now.
   if (params.mcpServers) session.setMcpServers(mcpEntries(params.mcpServers));
   context.afterResponse(() => view.sendOpening());
@@ -202,23 +232,45 @@ export async function loadSession(connection: Connection, params: LoadParams, co
 
 // ── Close and delete ────────────────────────────────────────────────────────────────────────────────────────
 
-/** Cancels what runs (its prompt is answered first), frees all, keeps the stored conversation. */
+/**
+ * Cancels what runs, waits or is still being opened (each prompt is answered first), frees all, keeps the stored
+ * conversation. A close wins in every phase; what comes on later lines opens the session anew, after it.
+ */
 export async function closeSession(connection: Connection, id: string): Promise<void> {
   const view = connection.views.get(id);
-  const session = view?.session;
-  if (!view || !session) throw sessionNotFound(id);
-  await view.prompts.cancelAll();
-  view.drop();
-  await session.close("agent_close");
+  if (!view?.isActive || !view.session && !isKnown(connection, id)) throw sessionNotFound(id);
+  await endSession(connection, view, async (session) => await session?.close("agent_close"));
 }
 
 /** Removes the conversation from all lists; an unknown id is a success without effect. */
 export async function deleteSession(connection: Connection, id: string): Promise<void> {
-  const { hermes, sources } = connection;
-  const row = hermes.store().getSession(id);
-  if (!row || (sources && !sources.includes(row.source))) return;
+  if (!isKnown(connection, id)) return;
+  const remove = () => connection.hermes.sessions.delete(id);
   const view = connection.views.get(id);
-  await view?.prompts.cancelAll();
-  view?.drop();
-  await hermes.sessions.delete(id);
+  if (view) return await endSession(connection, view, remove);
+  await connection.ending.get(id);
+  await remove();
+}
+
+function isKnown({ hermes, sources }: Connection, id: string): boolean {
+  const row = hermes.store().getSession(id);
+  return row !== null && (!sources || sources.includes(row.source));
+}
+
+async function endSession(
+  connection: Connection,
+  view: SessionView,
+  finish: (session: Session | null) => Promise<unknown>,
+): Promise<void> {
+  const { ending } = connection;
+  // At once: a prompt on the next line must not find the view that ends here.
+  const work = view.end().then(async (session) => {
+    view.drop();
+    await finish(session);
+  });
+  const settled = work.catch(() => {/* told by the answer */}).then(() => {
+    if (ending.get(view.id) === settled) ending.delete(view.id);
+  });
+  ending.set(view.id, settled);
+  await work;
 }

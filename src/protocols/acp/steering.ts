@@ -59,11 +59,17 @@ export async function steerSession(
   context: RequestContext,
 ): Promise<SteeringResult | void> {
   const { view, session } = await openSession(connection, params.sessionId);
-  const reader = { host: connection.host, files: connection.hermes.platform.files };
+  // What the editor holds is asked for on behalf of a running turn only; a turn of its own asks again.
+  const reader = {
+    host: connection.host,
+    files: connection.hermes.platform.files,
+    ...(view.prompts.inTurn ? { buffer: (path: string) => view.files.buffer(path, context.signal) } : {}),
+  };
   const { content } = await buildContent(params.prompt, reader);
   if (content === null) throw invalidParams("Invalid params: the prompt is empty", { field: "prompt" });
   const isText = typeof content === "string";
   if (isText && await view.prompts.steer(content)) return { outcome: "injected" };
+  view.requireOpen();
   const reason: SteeringReason = isText ? "noRunningTurn" : "unsupportedContent";
   if (wantsPrompt(params._meta)) return { outcome: "promptRequired", reason };
   if (!session.model) throw gateError(connection, session.modelError);

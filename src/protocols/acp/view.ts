@@ -6,7 +6,6 @@
 import {
   assertNever,
   type CoreEvent,
-  type FileAccess,
   type FileEdit,
   type Session,
   type SessionChange,
@@ -15,12 +14,15 @@ import {
   type Usage,
 } from "@/core/contract.ts";
 import { AskRelay } from "./asks.ts";
-import { ClientFiles } from "./client_files.ts";
+import type { ClientFiles } from "./client_files.ts";
+import { clientFilesOf } from "./client_side.ts";
 import type { Connection } from "./connection.ts";
+import { AcpError, REQUEST_CANCELLED } from "./errors.ts";
 import { configOptions } from "./options.ts";
 import { PromptQueue } from "./prompts.ts";
 import { provenanceMeta } from "./provenance.ts";
 import { ChunkStream } from "./render/chunks.ts";
+import { SubagentCards } from "./render/subagents.ts";
 import {
   endUpdate,
   failedUpdate,
@@ -42,16 +44,20 @@ export class SessionView {
   readonly prompts: PromptQueue;
   readonly asks: AskRelay;
   /** Where the session reads and writes: the client's buffers when it offers them, else the disk. */
-  readonly files: FileAccess;
+  readonly files: ClientFiles;
   readonly #text: ChunkStream;
   readonly #thought: ChunkStream;
+  readonly #subagents = new SubagentCards();
   /** Announced calls that have not ended; empty between turns. */
   readonly #openCalls = new Map<string, ToolCallView>();
+  /** Client terminals that open calls are shown in, by call id. */
+  readonly #shownIn = new Map<string, string>();
   /** Reports for clients without notices: shown when the next turn starts (acp.md C5). */
   readonly #reports: string[] = [];
   #session: Session | null = null;
   #opening: Promise<Session> | null = null;
   #unsubscribe: (() => void) | null = null;
+  #ended = false;
   /** True once the text of this turn's last answer has been streamed. */
   #streamed = false;
   /** A compaction that was announced and has not ended. */
@@ -69,14 +75,7 @@ export class SessionView {
     this.#thought = new ChunkStream(id, "agent_thought_chunk", newId);
     this.prompts = new PromptQueue(this);
     this.asks = new AskRelay(this);
-    const { hermes } = connection;
-    this.files = new ClientFiles({
-      disk: hermes.disk,
-      files: hermes.platform.files,
-      offers: () => ({ read: connection.client.readTextFile, write: connection.client.writeTextFile }),
-      roots: () => this.session?.roots ?? [],
-      request: (method, params) => this.#requestInTurn(method, params),
-    });
+    this.files = clientFilesOf(this);
   }
 
   get frames(): number {
@@ -90,13 +89,37 @@ export class SessionView {
 
   /** The live session, restored from the store when it is not in memory. Throws -32002 for an unknown id. */
   async open(place: { cwd?: string; additionalDirectories?: readonly string[] } = {}): Promise<Session> {
+    this.requireOpen();
     if (this.session) return this.session;
     this.#opening ??= this.#restore(place).finally(() => this.#opening = null);
     return await this.#opening;
   }
 
+  /** Throws -32800 once the close or the delete of this session has begun: it wins over what still opens it. */
+  requireOpen(): void {
+    if (this.#ended) throw new AcpError(REQUEST_CANCELLED, "Request cancelled: the session was closed");
+  }
+
+  /** True while the session is here, or on its way. */
+  get isActive(): boolean {
+    return this.session !== null || this.#opening !== null || this.prompts.busy;
+  }
+
+  /**
+   * The session is about to be closed: whoever names its id from here on gets another view. What was asked of this
+   * one before is cancelled and answered; its updates are still sent. Gives the session that is to be closed.
+   */
+  async end(): Promise<Session | null> {
+    this.#ended = true;
+    if (this.connection.views.get(this.id) === this) this.connection.views.delete(this.id);
+    await this.prompts.cancelAll();
+    await this.#opening?.catch(() => {/* told to who has asked for it */});
+    return this.session;
+  }
+
   async #restore(place: { cwd?: string; additionalDirectories?: readonly string[] }): Promise<Session> {
-    const { hermes, sources } = this.connection;
+    const { hermes, sources, ending } = this.connection;
+    await ending.get(this.id);
     const session = await hermes.sessions.open(this.id, {
       surface: "acp",
       editPolicy: "ask",
@@ -138,25 +161,6 @@ export class SessionView {
     return this.connection.hermes.tools.some((tool) =>
       tool.name === name && !tool.toolset.startsWith("mcp-")
     );
-  }
-
-  /** Asks the client on behalf of the running turn, at most `acp.fs_timeout_s`; a cancel withdraws the question. */
-  async #requestInTurn(method: string, params: Readonly<Record<string, unknown>>): Promise<unknown> {
-    const { hermes, peer } = this.connection;
-    const turn = this.prompts.turnSignal;
-    if (!turn) throw new Error(`No turn runs: ${method} was not asked`);
-    const seconds = hermes.settings().acp.fs_timeout_s;
-    const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), seconds * 1000);
-    try {
-      const signal = AbortSignal.any([turn, limit.signal]);
-      return await peer.request(method, { sessionId: this.id, ...params }, { signal });
-    } catch (error) {
-      if (!limit.signal.aborted || turn.aborted) throw error;
-      throw new Error(`The editor did not answer ${method} within ${seconds} s`);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   // ── Updates ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -202,6 +206,7 @@ export class SessionView {
 
   /** What every answer that opens a session is followed by (acp.md C3). */
   sendOpening(): void {
+    if (this.#ended) return;
     const commands = this.connection.hermes.commands.list("acp");
     this.send({
       sessionUpdate: "available_commands_update",
@@ -284,6 +289,8 @@ export class SessionView {
         return this.#onChange(event.what);
       case "session.rotated":
         return this.#onRotated(event.oldId);
+      case "subagent":
+        return this.#onSubagent(event);
       case "turn.end":
         return this.#onTurnEnd(event.turnId, event.result);
       // Not shown: they have no place on this wire, or their facts come with another event.
@@ -301,7 +308,10 @@ export class SessionView {
 
   #addCost(usage: Usage): void {
     const model = this.session?.model;
-    const usd = model ? this.connection.hermes.models.estimateCost(usage, model).usd : null;
+    this.#addUsd(model ? this.connection.hermes.models.estimateCost(usage, model).usd : null);
+  }
+
+  #addUsd(usd: number | null): void {
     this.#cost = this.#cost === null || usd === null ? null : this.#cost + usd;
   }
 
@@ -317,6 +327,17 @@ export class SessionView {
     this.send(startUpdate(call, { waiting, builtin: this.isBuiltin(call.name), edits }));
   }
 
+  /** The command of an open call runs in this terminal of the client. */
+  showTerminal(callId: string, terminalId: string): void {
+    if (!this.#openCalls.has(callId)) return;
+    this.#shownIn.set(callId, terminalId);
+    this.send({
+      sessionUpdate: "tool_call_update",
+      toolCallId: callId,
+      content: [{ type: "terminal", terminalId }],
+    });
+  }
+
   #onProgress(callId: string, text: string): void {
     const call = this.#openCalls.get(callId);
     if (!call) return;
@@ -329,8 +350,17 @@ export class SessionView {
     const builtin = this.isBuiltin(event.call.name);
     const announced = this.#openCalls.delete(event.call.id);
     if (!announced) this.#closeMessages();
-    this.send(announced ? endUpdate(event, builtin) : wholeUpdate(event, builtin));
+    const terminalId = this.#shownIn.get(event.call.id);
+    this.#shownIn.delete(event.call.id);
+    this.send(announced ? endUpdate(event, builtin, terminalId) : wholeUpdate(event, builtin));
     if (event.todos) this.send(planUpdate(event.todos));
+  }
+
+  #onSubagent({ agent, step }: Extract<CoreEvent, { type: "subagent" }>): void {
+    // The sum of the first level holds those below it.
+    if (step.kind === "complete" && agent.depth === 0) this.#addUsd(step.result.costUsd);
+    const update = this.#subagents.update(agent, step);
+    if (update) this.send(update);
   }
 
   #onStatus(kind: Extract<CoreEvent, { type: "status" }>["kind"], text: string): void {
@@ -367,6 +397,7 @@ export class SessionView {
       case "yolo":
       case "tools":
       case "history":
+      case "delegation":
       case "closed":
         return;
       default:
@@ -411,6 +442,8 @@ export class SessionView {
       this.send(failedUpdate(callId, "The turn ended before this call."));
     }
     this.#openCalls.clear();
+    this.#shownIn.clear();
+    for (const update of this.#subagents.close("The turn ended before this subagent.")) this.send(update);
     this.#endCompaction(result.outcome === "cancelled" ? "cancelled" : "failed");
     const isAnswer = result.outcome !== "cancelled" && result.outcome !== "failed";
     if (isAnswer && !this.#streamed && result.text) this.#raw(this.#text.frame(result.text));

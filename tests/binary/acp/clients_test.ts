@@ -3,6 +3,7 @@ import * as acp from "@agentclientprotocol/sdk";
 import { calls } from "../../support/acp_driver.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { type ScriptTurn, startModelServer } from "../../support/model_server.ts";
+import { installClient } from "../../support/npm_client.ts";
 import { processesOfHome } from "../../support/processes.ts";
 import {
   eventually,
@@ -51,24 +52,9 @@ Deno.test("the SDK's client opens a session, prompts, allows an edit and reads t
   assertEquals(await Deno.readTextFile(`${rig.workspace}/a.txt`), "from the sdk");
 });
 
-/** A folder with `acpx` and a Node new enough for it, kept between runs; `null` when npm cannot be reached. */
-async function installAcpx(): Promise<string | null> {
-  const folder = `${Deno.env.get("TMPDIR") ?? "/tmp"}/hermes-acpx-0.19.1`;
-  const ready = `${folder}/node_modules/acpx/package.json`;
-  if (await Deno.stat(ready).then(() => true, () => false)) return folder;
-  await Deno.mkdir(folder, { recursive: true });
-  await Deno.writeTextFile(`${folder}/package.json`, '{"private":true}');
-  const { success, stderr } = await new Deno.Command("npm", {
-    args: ["install", "--no-audit", "--no-fund", "acpx@0.19.1", "node@24"],
-    cwd: folder,
-    stdout: "null",
-    stderr: "piped",
-  }).output();
-  if (success) return folder;
-  const text = new TextDecoder().decode(stderr);
-  const unreachable = /ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|network/i.test(text);
-  if (!unreachable) throw new Error(`npm could not install acpx:\n${text}`);
-  return null;
+/** `acpx`, with a Node new enough for it. */
+function installAcpx(): Promise<string | null> {
+  return installClient("acpx@0.19.1", ["node@24"]);
 }
 
 /** Runs acpx against our program; `acpx` starts it with the rig's environment. */

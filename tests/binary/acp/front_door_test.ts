@@ -135,6 +135,29 @@ Deno.test("doctor --acp starts the program as an editor would and says how it an
   assertEquals(by("acp sign-in").message, "an editor may sign in by: custom, builtin-demo");
 });
 
+Deno.test("doctor --acp tells what an editor started from a desktop would miss", async () => {
+  const key = { OPENROUTER_API_KEY: "sk-or-only-in-this-shell" };
+  await using rig = await makeRig({
+    config: { model: { default: "x/y", provider: "openrouter" } },
+    env: key,
+  });
+  const look = async () => {
+    const { code, stdout } = await runProgram(["doctor", "--acp", "--json"], { rig });
+    assert(!stdout.includes(key.OPENROUTER_API_KEY));
+    const findings = JSON.parse(stdout).findings as { check: string; status: string; message: string }[];
+    return { code, by: (name: string) => findings.find((finding) => finding.check === name) };
+  };
+  const missing = await look();
+  assertEquals([missing.code, missing.by("acp desktop")?.status], [0, "warn"]);
+  assertMatch(
+    missing.by("acp desktop")!.message,
+    /does not find openrouter: its key is set in this shell only/,
+  );
+  assertEquals(missing.by("acp home")?.message, `this shell sets HERMES_HOME=${rig.home}`);
+  await Deno.writeTextFile(`${rig.home}/.env`, `OPENROUTER_API_KEY=${key.OPENROUTER_API_KEY}\n`);
+  assertEquals((await look()).by("acp desktop")?.status, "ok");
+});
+
 Deno.test("doctor --acp fails for a data home that cannot be made, and says what to do", async () => {
   await using rig = await makeRig({ env: { HERMES_HOME: "/dev/null/hermes" } });
   const { code, stdout } = await runProgram(["doctor", "--acp", "--json"], { rig });

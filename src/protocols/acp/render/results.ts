@@ -2,8 +2,11 @@
  * What a finished call shows (acp.md C11, "At completion"): the tool's JSON result in words. One table entry per
  * result shape; anything else is shown as bullets, and text as it is. Never throws, whatever the result holds.
  */
+import { unwrapUntrusted } from "@/lib/untrusted.ts";
 import { isObject } from "../envelope.ts";
+import { memory, sessionSearch, skillManage, skillsList, skillView } from "./knowledge_results.ts";
 import { cut, fence, oneLine, plural } from "./text.ts";
+import { visionAnalyze, webExtract, webSearch } from "./web_results.ts";
 
 type Result = Record<string, unknown>;
 type Render = (result: Result, args: Readonly<Record<string, unknown>>) => string;
@@ -54,6 +57,7 @@ function terminal(result: Result): string {
     str(result.status) === "blocked" ? failureText(result) : str(result.error),
     code !== null && code > 0 ? `exit code ${code}` : "",
     str(result.exit_code_meaning),
+    str(result.hint),
   ];
   return cut(lines.filter((line) => line !== "").join("\n") || `Done, no output (exit code ${code ?? 0}).`);
 }
@@ -135,7 +139,42 @@ function clarify(result: Result): string {
   return `Answer: ${str(result.user_response) || "(skipped)"}`;
 }
 
+/** The summary, or what went wrong. */
+function orFailure(render: Render): Render {
+  return (result, args) =>
+    str(result.error) || result.success === false ? failureText(result) : render(result, args);
+}
+
+const DELEGATE_LIMIT = 8_000;
+
+/** Per task: status, model, seconds, summary. */
+function delegateTask(result: Result): string {
+  const entries = list(result.results).filter(isObject);
+  if (entries.length === 0) {
+    const count = num(result.count);
+    if (str(result.status) !== "dispatched" || count === null) return bullets(result, 0).join("\n");
+    return `${plural(count, "task")} in the background (${str(result.delegation_id)})`;
+  }
+  const parts = entries.map((entry, index) => {
+    const facts = [str(entry.status), str(entry.model), `${(num(entry.duration_seconds) ?? 0).toFixed(1)} s`];
+    const head = `${entries.length === 1 ? "" : `${index + 1}. `}${facts.filter(Boolean).join(", ")}`;
+    return [head, str(entry.error), str(entry.summary)].filter(Boolean).join("\n");
+  });
+  return cut([...parts, str(result.note)].filter(Boolean).join("\n\n"), DELEGATE_LIMIT);
+}
+
+/** Their results come wrapped for the model; people see what is inside. */
+const WEB_TOOLS: ReadonlySet<string> = new Set(["web_search", "web_extract"]);
+
 const RENDERERS: Readonly<Record<string, Render>> = {
+  web_search: orFailure(webSearch),
+  web_extract: orFailure(webExtract),
+  vision_analyze: orFailure(visionAnalyze),
+  memory: orFailure(memory),
+  session_search: orFailure(sessionSearch),
+  skill_view: orFailure(skillView),
+  skills_list: orFailure(skillsList),
+  skill_manage: orFailure(skillManage),
   terminal,
   read_file: readFile,
   write_file: edit,
@@ -144,6 +183,7 @@ const RENDERERS: Readonly<Record<string, Render>> = {
   process: processResult,
   todo,
   clarify,
+  delegate_task: orFailure(delegateTask),
 };
 
 /** Nested values as an indented list. */
@@ -161,7 +201,7 @@ function bullets(value: unknown, depth: number): string[] {
 
 /** The text of a finished call. */
 export function resultText(name: string, result: string, args: Readonly<Record<string, unknown>>): string {
-  const object = readResult(result);
+  const object = readResult(WEB_TOOLS.has(name) ? unwrapUntrusted(result) : result);
   if (object === null) return cut(result);
   if (str(object.status) === "blocked" && str(object.message)) return cut(str(object.message));
   const render = Object.hasOwn(RENDERERS, name) ? RENDERERS[name]! : null;

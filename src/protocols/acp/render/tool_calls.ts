@@ -76,9 +76,16 @@ function endFields(done: FinishedCall, builtin: boolean) {
   };
 }
 
-/** The end of an announced call. */
-export function endUpdate(done: FinishedCall, builtin: boolean): SessionUpdate {
-  return { sessionUpdate: "tool_call_update", toolCallId: done.call.id, ...endFields(done, builtin) };
+/**
+ * The end of an announced call. One that is shown in a terminal of the client keeps it: its output is there, and is
+ * told again only when the call has failed.
+ */
+export function endUpdate(done: FinishedCall, builtin: boolean, terminalId?: string): SessionUpdate {
+  const fields = endFields(done, builtin);
+  const update = { sessionUpdate: "tool_call_update" as const, toolCallId: done.call.id, ...fields };
+  if (terminalId === undefined) return update;
+  const terminal: ToolCallContent = { type: "terminal", terminalId };
+  return { ...update, content: [terminal, ...(fields.status === "failed" ? fields.content : [])] };
 }
 
 /** A call that ended before it was announced (refused by policy): one card with its final status. */

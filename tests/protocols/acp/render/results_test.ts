@@ -1,6 +1,7 @@
 /** Proves src/protocols/acp/render/results.ts and text.ts: acp.md C11. */
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { hasFailed, resultText } from "../../../../src/protocols/acp/render/results.ts";
+import { wrapUntrusted } from "@/lib/untrusted.ts";
 import { cut, fence, oneLine } from "../../../../src/protocols/acp/render/text.ts";
 
 function text(name: string, result: unknown, args: Record<string, unknown> = {}): string {
@@ -102,4 +103,68 @@ Deno.test("fence() is longer than any run inside", () => {
 Deno.test("oneLine() folds white space and marks the cut", () => {
   assertEquals(oneLine(" a\n b ", 10), "a b");
   assertEquals(oneLine("abcdef", 4), "abc…");
+});
+
+Deno.test("resultText() of a skill is a summary, never its body", () => {
+  const result = {
+    success: true,
+    name: "deploy",
+    description: "How we ship",
+    content: "secret sauce ".repeat(9),
+  };
+  assertEquals(text("skill_view", result), "deploy (117 characters)\nHow we ship");
+  assertEquals(
+    text("skill_view", { ...result, file: "a.sh", description: undefined }),
+    "deploy / a.sh (117 characters)",
+  );
+  assertEquals(text("skill_view", { success: false, error: "no such skill" }), "no such skill");
+  const skills = [{ name: "a", description: "first\nline" }, { name: "b" }];
+  assertEquals(text("skills_list", { success: true, skills, count: 2 }), "2 skills\n- a: first line\n- b: ");
+  assertEquals(
+    text("skill_manage", { success: true, message: "Skill 'a' created", path: "/p" }),
+    "Skill 'a' created\n/p",
+  );
+});
+
+Deno.test("resultText() of memory tells what is kept, not the notes", () => {
+  const result = { success: true, target: "user", usage: "12% of 2,000", entry_count: 3, message: "Saved." };
+  assertEquals(text("memory", result), "Saved.\nuser: 3 notes, 12% of 2,000");
+  assertEquals(text("memory", { success: false, error: "full" }), "full");
+});
+
+Deno.test("resultText() of session_search is one line or two per conversation, or the messages of one", () => {
+  const results = [{ session_id: "1", title: "Old talk", last_active: "May", snippet: ">>>x<<<\ny" }];
+  assertEquals(
+    text("session_search", { success: true, mode: "discover", results, count: 1 }),
+    "1 conversation\n- Old talk (May)\n  >>>x<<< y",
+  );
+  const messages = [{ role: "user", content: "hi\nthere" }];
+  assertEquals(
+    text("session_search", { success: true, mode: "read", session_id: "1", session_meta: {}, messages }),
+    "1: 1 message\nuser: hi there",
+  );
+  assertEquals(text("session_search", { success: true, results: "?", messages: null }), "0 conversations");
+});
+
+Deno.test("resultText() of the web tools shows hits as links and pages only where they failed, without the wrapper", () => {
+  const hit = (n: number) => ({
+    title: `T[${n}]`,
+    url: `https://a.test/(${n})`,
+    description: n === 1 ? "words" : "",
+  });
+  const found = { success: true, data: { web: Array.from({ length: 12 }, (_, n) => hit(n + 1)) } };
+  const shown = text("web_search", wrapUntrusted("web_search", JSON.stringify(found))).split("\n");
+  assertEquals(shown.slice(0, 3), [
+    "- [T1](https://a.test/%281%29)",
+    "  words",
+    "- [T2](https://a.test/%282%29)",
+  ]);
+  assertEquals([shown.length, shown.at(-1)], [12, "… and 2 more"]);
+  assertEquals(text("web_search", { success: true, data: { web: [] } }), "Nothing found.");
+  assertEquals(text("web_search", { success: false, error: "no key" }), "no key");
+  const pages = {
+    results: [{ url: "u1", content: "long" }, { url: "u2", content: "", error: "Blocked: x" }],
+  };
+  assertEquals(text("web_extract", wrapUntrusted("web_extract", JSON.stringify(pages))), "u2: Blocked: x");
+  assertEquals(text("vision_analyze", { success: true, analysis: "a dot" }), "a dot");
 });
