@@ -58,13 +58,14 @@ export class Audience {
     for (const client of this.#clients) client.send(frame);
   }
 
-  /** `null` when everybody has room. */
+  /** `null` when somebody has room: one slow listener of several does not hold up the others. */
   room(): Promise<void> | null {
-    let waits: Promise<void>[] | null = null;
+    const waits: Promise<void>[] = [];
     for (const client of this.#clients) {
       const wait = client.room();
-      if (wait) (waits ??= []).push(wait);
+      if (!wait) return null;
+      waits.push(wait);
     }
-    return waits && Promise.all(waits).then(() => undefined);
+    return waits.length === 0 ? null : Promise.race(waits);
   }
 }

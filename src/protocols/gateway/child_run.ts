@@ -15,6 +15,8 @@ export interface ChildCommand {
   readonly env: Record<string, string>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Characters kept of each stream, its end; 64 Ki by default. */
+  readonly keep?: number;
 }
 
 export interface ChildOutcome {
@@ -28,7 +30,7 @@ export interface ChildOutcome {
 /** Throws when the program cannot be started. */
 export async function runChild(platform: Platform, command: ChildCommand): Promise<ChildOutcome> {
   const { signal } = command;
-  const [stdout, stderr] = [new Output(), new Output()];
+  const [stdout, stderr] = [new Output(command.keep), new Output(command.keep)];
   const child = platform.spawn(command.program, [...command.args], {
     cwd: command.cwd,
     env: command.env,
@@ -62,10 +64,15 @@ export async function runChild(platform: Platform, command: ChildCommand): Promi
 /** The end of an output, bounded while it comes in. */
 class Output {
   readonly #decoder = new TextDecoder();
+  readonly #keep: number;
   #text = "";
 
+  constructor(keep = MAX_KEPT) {
+    this.#keep = keep;
+  }
+
   add(chunk: Uint8Array): void {
-    this.#text = (this.#text + this.#decoder.decode(chunk, { stream: true })).slice(-MAX_KEPT);
+    this.#text = (this.#text + this.#decoder.decode(chunk, { stream: true })).slice(-this.#keep);
   }
 
   text(): string {

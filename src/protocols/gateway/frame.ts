@@ -167,6 +167,14 @@ export function eventHead(type: string, sessionId: string): string {
   return `${EVENT_HEAD}{"type":${toJson(type)},"session_id":${toJson(sessionId)}`;
 }
 
+const DELTA = `${EVENT_HEAD}{"type":"`;
+const DELTA_TYPES = ['message.delta"', 'reasoning.delta"', 'thinking.delta"'];
+
+/** True for a frame of streamed text, which may be held for a moment (A.2). */
+export function isDelta(frame: string): boolean {
+  return frame.startsWith(DELTA) && DELTA_TYPES.some((type) => frame.startsWith(type, DELTA.length));
+}
+
 /** A frame without a sequence number: process-wide events and `gateway.ready`. */
 export function eventFrame(params: Record<string, unknown>): string {
   return `${EVENT_HEAD}${toJson(params)}}\n`;

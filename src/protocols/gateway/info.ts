@@ -6,6 +6,7 @@ import type { Hermes } from "@/app/mod.ts";
 import type { McpServerStatus, Session, Usage } from "@/core/contract.ts";
 import { promptTokens } from "@/core/contract.ts";
 import { gitBranch } from "./git_branch.ts";
+import type { SkillNames } from "./skill_index.ts";
 
 export type WireUsage = Record<string, string | number>;
 
@@ -85,6 +86,7 @@ export interface InfoFacts {
   readonly running: boolean;
   readonly yolo: boolean;
   readonly personality: string;
+  readonly skills: SkillNames;
 }
 
 export function renderInfo(hermes: Hermes, session: Session, facts: InfoFacts): Record<string, unknown> {
@@ -99,7 +101,7 @@ export function renderInfo(hermes: Hermes, session: Session, facts: InfoFacts): 
     approval_mode: settings.approvals.mode,
     yolo: facts.yolo || session.yolo || settings.approvals.mode === "off",
     tools: toolsByset(hermes, session),
-    skills: {},
+    skills: facts.skills,
     mcp_servers: session.mcpStatus().map(renderServer),
     cwd: session.cwd,
     branch: gitBranch(hermes.platform.files, session.cwd),

@@ -17,23 +17,27 @@ import type {
   TurnResult,
   UserInput,
 } from "@/core/contract.ts";
-import { HermesError } from "@/core/contract.ts";
+import { HermesError, textOf } from "@/core/contract.ts";
 import { requestIdOf, serverRequestIdOf } from "./asks.ts";
 import type { Dialect, Dialects } from "./audience.ts";
 import { Audience } from "./audience.ts";
 import { eventHead, toJson } from "./frame.ts";
 import { renderInfo, renderUsage } from "./info.ts";
-import { personalityText } from "./personality.ts";
+import { systemExtraOf } from "./personality.ts";
+import { LaterTurns } from "./later_turns.ts";
 import type { Client } from "./peer.ts";
+import { mayRefer } from "./reference_text.ts";
 import { PromptSlot } from "./prompt_slot.ts";
 import { Questions } from "./questions.ts";
 import type { RenderTarget } from "./render.ts";
-import { renderCompletion, TurnRenderer } from "./render.ts";
+import { NEVER_STARTED, renderCompletion, TurnRenderer } from "./render.ts";
 import type { RingBudget } from "./ring.ts";
 import { EventRing } from "./ring.ts";
+import { maxTurns } from "./launch.ts";
+import type { SkillIndex } from "./skill_index.ts";
 
 /** A gateway session always has a human to ask, also while its client is away. */
-const ASKS: AskPolicy = { approval: true, edit: true, clarify: true };
+const ASKS: AskPolicy = { approval: true, edit: true, clarify: true, secret: true };
 
 export type BusyMode = "interrupt" | "queue" | "steer";
 export type LiveStatus = "idle" | "waiting" | "working";
@@ -45,6 +49,7 @@ export interface LiveOptions {
   readonly client: Client;
   readonly dialects: Dialects;
   readonly budget: RingBudget;
+  readonly skills: SkillIndex;
   readonly closeOnDisconnect: boolean;
   /** Nothing is asked in this process. */
   readonly yolo: boolean;
@@ -69,6 +74,8 @@ export class LiveSession implements RenderTarget {
   readonly #unsubscribe: () => void;
   readonly #deltaHeads: Record<string, string>;
   #turn: TurnHandle | null = null;
+  /** References of the next prompt are being read. */
+  #preparing: AbortController | null = null;
   readonly #slot = new PromptSlot();
   #pendingTitle: string | null;
   #titling = 0;
@@ -80,6 +87,7 @@ export class LiveSession implements RenderTarget {
   images: string[] = [];
   /** Detached agents that end with this session. */
   readonly tasks = new Set<Session>();
+  readonly later: LaterTurns;
   /** Closed at once when its connection goes, instead of parked. */
   closeOnDisconnect: boolean;
   cols = 80;
@@ -102,6 +110,7 @@ export class LiveSession implements RenderTarget {
       emitTo: (dialect, type, payload) => this.#emitTo(dialect, type, payload),
       closing: () => this.#closingHere ? "session_closed" : this.session.closed ? "shutdown" : null,
     });
+    this.later = new LaterTurns(this, this.#hermes.sessions.delegation);
     this.#pendingTitle = options.title ?? null;
     this.#deltaHeads = {
       "message.delta": eventHead("message.delta", this.sid),
@@ -150,12 +159,17 @@ export class LiveSession implements RenderTarget {
 
   /** True while a turn runs or is about to start. */
   get busy(): boolean {
-    return this.#turn !== null || !this.#slot.isEmpty;
+    return this.#turn !== null || this.#preparing !== null || !this.#slot.isEmpty;
   }
 
   get status(): LiveStatus {
     if (this.session.asks().length > 0) return "waiting";
     return this.busy ? "working" : "idle";
+  }
+
+  /** True while background subagents work for this session. */
+  get awaitsResults(): boolean {
+    return this.#hermes.sessions.delegation.detachedIn(this.session.id) > 0;
   }
 
   /** Text of the prompts that wait; `null` when none does. */
@@ -164,9 +178,15 @@ export class LiveSession implements RenderTarget {
   }
 
   info(): Record<string, unknown> {
-    const { yolo } = this.#options;
-    const running = this.#turn !== null;
-    return renderInfo(this.#hermes, this.session, { running, yolo, personality: this.personality });
+    const { yolo, skills } = this.#options;
+    const running = this.#turn !== null || this.#preparing !== null;
+    const info = renderInfo(this.#hermes, this.session, {
+      running,
+      yolo,
+      personality: this.personality,
+      skills: skills.names,
+    });
+    return { ...info, usage: this.usage() };
   }
 
   /** Session-wide tool-progress mode; `null` follows the configuration. */
@@ -190,15 +210,51 @@ export class LiveSession implements RenderTarget {
   /** Runs it now; the caller has seen that the session is not busy. */
   start(input: UserInput): void {
     this.touch();
-    const systemExtra = personalityText(this.#hermes, this.personality);
+    if (!mayRefer(textOf(input.content))) return void this.#submit(input);
+    this.#preparing = new AbortController();
+    this.#prepare(input, this.#preparing.signal).catch((error) => this.#options.onFault("references", error));
+  }
+
+  /** Reads what the prompt refers to; a refused one is a turn that fails without having reached the model. */
+  async #prepare(input: UserInput, signal: AbortSignal): Promise<void> {
+    const { prepareInput, tellNotStarted } = await import("./prepared_input.ts");
+    const prepared = await prepareInput(this.#hermes, this.session, input, signal);
+    this.#preparing = null;
+    if (this.session.closed) return;
+    if (prepared.type === "input") {
+      for (const text of prepared.warnings) this.emit("status.update", { kind: "warn", text });
+      return void this.#submit(prepared.input);
+    }
+    tellNotStarted(this, prepared.type === "refused" ? prepared.reason : null);
+    this.#startNext();
+  }
+
+  /** As it is: nothing in it is read as a reference. */
+  startTurn(input: UserInput): TurnHandle {
+    this.touch();
+    return this.#submit(input);
+  }
+
+  onFault(where: string, error: unknown): void {
+    this.#options.onFault(where, error);
+  }
+
+  #submit(input: UserInput): TurnHandle {
+    const systemExtra = systemExtraOf(this.#hermes, this.personality);
+    const client = this.audience.clients.at(-1)?.name;
+    const maxSteps = maxTurns(this.#hermes);
     const turn = this.session.submit(input, {
       asks: ASKS,
+      detach: true,
+      ...(maxSteps === null ? {} : { maxSteps }),
+      ...(client === undefined ? {} : { client }),
       ...(systemExtra === null ? {} : { systemExtra }),
     });
     this.#turn = turn;
     turn.done.then((result) => this.#afterTurn(turn, result)).catch((error) =>
       this.#options.onFault("turn", error)
     );
+    return turn;
   }
 
   /** What a submit during a turn does, by policy. The slot is lossless. */
@@ -208,33 +264,45 @@ export class LiveSession implements RenderTarget {
       return "steered";
     }
     this.#slot.add(input);
-    if (mode === "interrupt" && this.#turn !== null) this.session.interrupt();
+    if (mode === "interrupt") this.#stopTurn();
     return "queued";
   }
 
   /** Ends the running turn and forgets what waits; harmless when idle. */
   interrupt(): void {
     this.#slot.clear();
+    this.#preparing?.abort();
     this.session.interrupt();
+  }
+
+  #stopTurn(): void {
+    this.#preparing?.abort();
+    if (this.#turn !== null) this.session.interrupt();
+  }
+
+  #startNext(): void {
+    const next = this.#slot.take();
+    if (next) this.start(next);
+    else this.later.offer();
   }
 
   #afterTurn(turn: TurnHandle, result: TurnResult): void {
     if (this.#turn === turn) this.#neverStarted(result);
-    if (this.#turn !== null || this.session.closed) return;
-    const next = this.#slot.take();
-    if (next) this.start(next);
+    if (this.#turn !== null || this.#preparing !== null || this.session.closed) return;
+    this.#startNext();
   }
 
   /** Cancelled while it waited behind other work: the host was told "streaming" and is told the end, too. */
   #neverStarted(result: TurnResult): void {
     this.#turn = null;
-    this.emit("error", { message: "Turn cancelled before the agent was ready" });
+    this.emit("error", { message: NEVER_STARTED });
     this.emit("message.complete", renderCompletion(result, this.usage()));
     this.emitInfo();
   }
 
   #onEvent(event: CoreEvent): Promise<void> | void {
     this.#renderer.render(event);
+    this.later.onEvent(event);
     if (event.type === "turn.end") this.#onTurnEnd(event.result);
     if (event.type === "session.change" && event.what === "closed") this.#options.onClosed(this);
     return this.audience.room() ?? undefined;
@@ -272,6 +340,7 @@ export class LiveSession implements RenderTarget {
   /** Closes the core session; its last events still reach the client. */
   async close(reason: string): Promise<void> {
     this.#slot.clear();
+    this.#preparing?.abort();
     this.#closingHere = true;
     await this.session.close(reason);
     this.forget();
@@ -302,6 +371,12 @@ export class LiveSession implements RenderTarget {
     else this.#hermes.ready().then(() => this.emitInfo(), (error) => this.#sayNotReady(error));
   }
 
+  /** The first of a session waits for all that it tells about. */
+  async emitFirstInfo(): Promise<void> {
+    await this.#options.skills.load();
+    if (!this.session.closed) this.emitInfo();
+  }
+
   #sayNotReady(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
     this.emit("error", { message: this.#hermes.redact(`agent init failed: ${reason}`) });
@@ -327,7 +402,9 @@ export class LiveSession implements RenderTarget {
   // ── What the renderer asks ────────────────────────────────────────────────────────────────────────────────
 
   usage(): Record<string, string | number> {
-    return renderUsage(this.session);
+    const { delegation } = this.#hermes.sessions;
+    const children = delegation.active().filter((child) => child.sessionId === this.session.id).length;
+    return { ...renderUsage(this.session), ...(children === 0 ? {} : { active_subagents: children }) };
   }
 
   toolProgress(): string {

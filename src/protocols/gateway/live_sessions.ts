@@ -11,6 +11,7 @@ import { RpcError } from "./errors.ts";
 import { LiveSession } from "./live.ts";
 import type { Client } from "./peer.ts";
 import { RingBudget } from "./ring.ts";
+import { SkillIndex } from "./skill_index.ts";
 
 export interface AttachOptions {
   readonly client: Client;
@@ -22,6 +23,7 @@ export interface AttachOptions {
 export class LiveSessions {
   readonly budget = new RingBudget();
   readonly dialects = new Dialects();
+  readonly skills: SkillIndex;
   /** Called after a session was added; a transport with several clients makes room here. */
   onAttached: (live: LiveSession) => void = () => {};
   readonly #hermes: Hermes;
@@ -35,6 +37,7 @@ export class LiveSessions {
 
   constructor(hermes: Hermes, facts: { yolo: boolean; onFault(where: string, error: unknown): void }) {
     this.#hermes = hermes;
+    this.skills = new SkillIndex(hermes);
     this.#yolo = facts.yolo;
     this.#onFault = facts.onFault;
   }
@@ -92,6 +95,7 @@ export class LiveSessions {
       client: options.client,
       dialects: this.dialects,
       budget: this.budget,
+      skills: this.skills,
       closeOnDisconnect: options.closeOnDisconnect,
       yolo: this.#yolo,
       ...(options.title === undefined ? {} : { title: options.title }),

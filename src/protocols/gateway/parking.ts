@@ -88,5 +88,5 @@ export class Parking {
 }
 
 function isReapable(live: LiveSession): boolean {
-  return !live.attached && live.status === "idle" && !live.session.running;
+  return !live.attached && live.status === "idle" && !live.session.running && !live.awaitsResults;
 }

@@ -18,6 +18,8 @@ export interface Client {
   room(): Promise<void> | null;
   /** True when the connection has ended: nothing may be bound to it any more. */
   readonly gone?: boolean;
+  /** Name of the host program, once it has given one; for the audit trail. */
+  name?: string;
 }
 
 /** A result with work that must come after its response (events of a turn that the response announces). */
@@ -63,6 +65,11 @@ export interface PeerOptions {
 /** Stands in the inbox for a line that the transport dropped because of its size. */
 export const TOO_LARGE = Symbol("too large");
 
+/** How long an inline method may hold up what is urgent. */
+const URGENT_MS = 25;
+/** Longer frames are no stop and no answer that somebody waits for. */
+const URGENT_LENGTH = 16_384;
+
 type Received = string | null | typeof TOO_LARGE;
 
 const OVERSIZED: Incoming = { type: "invalid", id: "null", code: -32600, message: "frame too large" };
@@ -73,6 +80,8 @@ export class Peer {
   /** Requests that are being worked on, by what identifies them here; the value is their raw id. */
   readonly #open = new Map<symbol, string>();
   #inbox: Received[] = [];
+  /** Set while an inline method holds the lane. */
+  #hurry: (() => void) | null = null;
   #backlog = 0;
   #pumping = false;
   #table: MethodTable | null = null;
@@ -94,6 +103,7 @@ export class Peer {
   receive(text: Received): void {
     this.#inbox.push(text);
     this.#backlog += sizeOf(text);
+    if (this.#hurry && isUrgent(text)) this.#hurry();
     if (this.#pumping) return;
     this.#pumping = true;
     void this.#pump();
@@ -129,12 +139,12 @@ export class Peer {
     while (this.#inbox.length > 0) {
       const batch = this.#inbox;
       this.#inbox = [];
-      for (const text of batch) {
+      for (const [at, text] of batch.entries()) {
         this.#backlog -= sizeOf(text);
         const frame = text === TOO_LARGE ? OVERSIZED : parseFrame(text);
         if (table.rest && !isIn(table, frame)) table = this.#table = await this.#load(table.rest);
         const wait = this.#turnTo(frame, table);
-        if (wait) await wait;
+        if (wait) await this.#lane(wait, mayBePassed(frame) ? batch.slice(at + 1) : null);
       }
     }
     this.#pumping = false;
@@ -142,11 +152,25 @@ export class Peer {
     this.#wakeIdle();
   }
 
+  /**
+   * Holds the lane for an inline method: a moment when something urgent is behind it, longer when nothing is. `null`:
+   * nothing may pass it.
+   */
+  async #lane(wait: Promise<void>, behind: readonly Received[] | null): Promise<void> {
+    const laneMs = this.#options.laneWaitMs ?? 500;
+    if (behind === null) return void await within(wait, laneMs);
+    const hurry = Promise.withResolvers<void>();
+    this.#hurry = hurry.resolve;
+    if (behind.some(isUrgent) || this.#inbox.some(isUrgent)) hurry.resolve();
+    const hurried = hurry.promise.then(() => within(wait, URGENT_MS));
+    await within(Promise.race([wait, hurried]), laneMs);
+    this.#hurry = null;
+  }
+
   /** Never throws: the lane must go on whatever one frame does. */
   #turnTo(frame: Incoming, table: MethodTable): Promise<void> | undefined {
     try {
-      const wait = this.#handle(frame, table);
-      if (wait) return within(wait, this.#options.laneWaitMs ?? 500);
+      return this.#handle(frame, table) ?? undefined;
     } catch (error) {
       this.#options.onFault("frame", error);
     }
@@ -269,6 +293,17 @@ export class Peer {
     if (!this.#isIdle()) return;
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
+}
+
+/** A stop must not come before the prompt that it is meant for. */
+function mayBePassed(frame: Incoming): boolean {
+  return frame.type === "request" && frame.method !== "prompt.submit";
+}
+
+/** A stop, or an answer to a question: what must not wait behind a slow method (A.5). */
+function isUrgent(received: Received): boolean {
+  return typeof received === "string" && received.length <= URGENT_LENGTH &&
+    (received.includes('"session.interrupt"') || received.includes('.respond"'));
 }
 
 function sizeOf(received: Received): number {

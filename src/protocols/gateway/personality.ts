@@ -4,6 +4,17 @@
  */
 import type { Hermes } from "@/app/mod.ts";
 
+/** Words of the user for every turn of this door; empty when there are none. */
+export function customPrompt(hermes: Hermes): string {
+  const value = hermes.config.get("gateway.prompt");
+  return typeof value === "string" ? value.trim() : "";
+}
+
+/** What is put before a turn: the user's own words, then those of the personality; `null` when there is nothing. */
+export function systemExtraOf(hermes: Hermes, personality: string): string | null {
+  return [customPrompt(hermes), personalityText(hermes, personality)].filter(Boolean).join("\n\n") || null;
+}
+
 export function personalityNames(hermes: Hermes): string[] {
   return Object.keys(personalities(hermes));
 }

@@ -4,7 +4,7 @@
  */
 import { eventFrame } from "./frame.ts";
 
-const DEFAULT_SKIN = {
+export const DEFAULT_SKIN = {
   name: "default",
   colors: { ui_accent: "#CD7F32" },
   branding: { agent_name: "Hermes" },

@@ -8,6 +8,7 @@ import type { Ask, AskOutcome, CoreEvent, ToolCallView, TurnResult } from "@/cor
 import { assertNever } from "@/core/contract.ts";
 import { unifiedDiff } from "./asks.ts";
 import type { WireUsage } from "./info.ts";
+import { renderSubagent } from "./subagents.ts";
 
 /** Where frames of one session go; sequence numbers and routing are the target's business. */
 export interface RenderTarget {
@@ -25,6 +26,9 @@ export interface RenderTarget {
   storedId(): string;
   title(): string | null;
 }
+
+/** Reason of a turn that was cancelled while it waited behind other work. */
+export const NEVER_STARTED = "Turn cancelled before the agent was ready";
 
 const WAITING = "waiting for the model";
 const MAX_REASONING = 500;
@@ -94,6 +98,10 @@ export class TurnRenderer {
         return to.emitInfo();
       case "turn.end":
         return this.#turnEnd(event.result);
+      case "subagent": {
+        const shown = renderSubagent(event.agent, event.step);
+        return shown ? to.emit(shown.type, shown.payload) : undefined;
+      }
       case "tool.run":
       case "usage":
       case "steer.queued":
@@ -170,7 +178,7 @@ export class TurnRenderer {
   }
 
   #sessionChange(what: (CoreEvent & { type: "session.change" })["what"]): void {
-    if (what === "closed") return;
+    if (what === "closed" || what === "delegation") return;
     const title = this.#to.title();
     if (what === "title" && title !== null && !this.#to.titling()) {
       this.#to.emit("session.title", { session_id: this.#to.storedId(), title });

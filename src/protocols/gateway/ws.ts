@@ -7,12 +7,13 @@ import { within } from "@/lib/abort.ts";
 import { disableNagle } from "@/lib/nodelay.ts";
 import { createCrashTrail } from "./crash_trail.ts";
 import { Parking } from "./parking.ts";
-import type { Client, MethodTable } from "./peer.ts";
+import type { MethodTable } from "./peer.ts";
 import { Peer } from "./peer.ts";
 import type { GatewayOptions } from "./program.ts";
 import { graceMs, loadProgram, onCrash, onStopSignal, poolSize } from "./program.ts";
 import { readyFrame } from "./ready.ts";
 import type { Gateway } from "./server.ts";
+import { SocketClient } from "./ws_client.ts";
 import type { Refusal } from "./ws_guard.ts";
 import { isLoopback, refuseUpgrade } from "./ws_guard.ts";
 
@@ -24,8 +25,6 @@ export interface WsOptions extends GatewayOptions {
 
 const PATH = "/api/ws";
 const PING_SECONDS = 20;
-const HIGH_WATER = 8 << 20;
-const POLL_MS = 10;
 
 /** Serves until a signal; the result is the exit code. */
 export async function serveGatewayWs(options: WsOptions): Promise<number> {
@@ -128,7 +127,11 @@ class WsServer {
 
   #handle(request: Request, peer: string): Response {
     const { options, gateway, token } = this.#parts;
-    const url = new URL(request.url);
+    // An empty Host header makes an address that nothing can be read from.
+    const url = URL.parse(request.url);
+    if (!url) {
+      return refuse({ status: 400, code: "bad_request", message: "The request has no usable address" });
+    }
     const refusal = refuseUpgrade({
       bind: options.host,
       peer,
@@ -164,7 +167,12 @@ class WsServer {
 
   #connect(socket: WebSocket): void {
     const { options, epoch, methods, gateway, onFault, mask } = this.#parts;
-    const client = new SocketClient(socket);
+    const leave = () => {
+      client.close();
+      this.#parking.disconnect(client);
+      peer.abandon("the connection is closed");
+    };
+    const client = new SocketClient(socket, { clock: options.platform.clock, onDropped: leave });
     const peer = new Peer({
       client,
       methods: () => Promise.resolve(methods),
@@ -185,8 +193,7 @@ class WsServer {
     socket.onerror = () => {/* a close follows */};
     socket.onclose = () => {
       this.#sockets.delete(socket);
-      this.#parking.disconnect(client);
-      peer.abandon("the connection is closed");
+      leave();
     };
   }
 }
@@ -201,33 +208,4 @@ function isOver(text: string, maxBytes: number): boolean {
   if (text.length > maxBytes) return true;
   if (text.length * 3 <= maxBytes) return false;
   return new TextEncoder().encode(text).length > maxBytes;
-}
-
-class SocketClient implements Client {
-  readonly #socket: WebSocket;
-
-  constructor(socket: WebSocket) {
-    this.#socket = socket;
-  }
-
-  get gone(): boolean {
-    return this.#socket.readyState === WebSocket.CLOSING || this.#socket.readyState === WebSocket.CLOSED;
-  }
-
-  send(frame: string): void {
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(frame.slice(0, -1));
-  }
-
-  room(): Promise<void> | null {
-    return this.#isFull() ? this.#drained() : null;
-  }
-
-  #isFull(): boolean {
-    return this.#socket.readyState === WebSocket.OPEN && this.#socket.bufferedAmount > HIGH_WATER;
-  }
-
-  /** The runtime tells how much waits, but not when it has gone. */
-  async #drained(): Promise<void> {
-    while (this.#isFull()) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
 }

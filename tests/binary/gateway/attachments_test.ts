@@ -1,6 +1,8 @@
 /** Images, drops, pastes and path completion against the real program (tui-gateway.md B.16, B.17). */
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
-import type { Json } from "../../support/gateway_driver.ts";
+import { type Json, startGateway } from "../../support/gateway_driver.ts";
+import { startModelServer } from "../../support/model_server.ts";
+import { makeRig, modelConfig } from "../../support/program.ts";
 import { withGateway } from "./scene.ts";
 
 /** One red pixel. */
@@ -140,4 +142,55 @@ Deno.test("complete.path lists folders, references after @, and files of the rep
     assertEquals((await complete("@di"))[0], "@diff");
     assertEquals(await complete("gui", { cwd: `${rig.workspace}/docs` }), ["guide.md"]);
   });
+});
+
+/** A desktop's clipboard program, for tests: prints the file that it is told. */
+async function fakeClipboard(home: string, script: string): Promise<Record<string, string>> {
+  const bin = `${home}/fake-bin`;
+  await Deno.mkdir(bin);
+  await Deno.writeTextFile(`${bin}/wl-paste`, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return { WAYLAND_DISPLAY: "wayland-0", PATH: `${bin}:${Deno.env.get("PATH")}` };
+}
+
+Deno.test("clipboard.paste keeps the image under the data home and queues it for the next prompt", async () => {
+  await using model = await startModelServer({ turns: ["red"] });
+  await using rig = await makeRig({ config: modelConfig(model.url) });
+  await Deno.writeFile(`${rig.home}/shot.png`, PNG);
+  const env = await fakeClipboard(
+    rig.home,
+    `[ "$*" = "--no-newline --type image/png" ] && cat ${rig.home}/shot.png`,
+  );
+  await using host = await startGateway({ rig, env });
+  const { sid } = await host.session(SEEING);
+  const paste = () => host.request("clipboard.paste", { session_id: sid });
+  const { path, ...rest } = await paste();
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  assertMatch(path, /\/images\/clip_\d{8}_\d{6}_1\.png$/);
+  assertEquals(rest, { attached: true, count: 1, name, width: 1, height: 1, token_estimate: 85 });
+  assertEquals(await Deno.readFile(path), PNG);
+  assertEquals((await paste()).count, 2);
+  await host.turn(sid, "what is this?");
+  const parts = model.calls()[0]!.body.messages.at(-1).content;
+  assertEquals(parts.map((part: Json) => part.type), ["text", "image_url", "image_url"]);
+  assertEquals((await host.refused("clipboard.paste", { session_id: "x" })).code, 4001);
+});
+
+Deno.test("clipboard.paste says so when there is no image, and takes nothing that is none", async () => {
+  for (
+    const [script, message] of [
+      ["echo 'No suitable type of content copied' >&2; exit 1", /no image in the clipboard/],
+      ["echo text", /no image in the clipboard/],
+    ] as const
+  ) {
+    await using rig = await makeRig();
+    await using host = await startGateway({
+      rig,
+      args: ["--demo"],
+      env: await fakeClipboard(rig.home, script),
+    });
+    const { sid } = await host.session();
+    const paste = await host.request("clipboard.paste", { session_id: sid });
+    assertEquals(paste.attached, false);
+    assertMatch(paste.message, message);
+  }
 });

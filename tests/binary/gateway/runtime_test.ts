@@ -225,7 +225,6 @@ Deno.test("session.context_breakdown counts what the next request would hold", a
 
 Deno.test("B.17: what this program does not have answers in its own shape, never as an unknown method", async () => {
   await withGateway({}, async ({ host }) => {
-    const { sid } = await host.session();
     assertEquals((await host.request("credits.view")).logged_in, false);
     for (const name of ["charge", "charge_status", "auto_reload", "step_up"]) {
       const answer = await host.request(`billing.${name}`, { amount: 1 });
@@ -242,12 +241,6 @@ Deno.test("B.17: what this program does not have answers in its own shape, never
     for (const name of ["frames", "detail", "delete", "edit"]) {
       assertEquals((await host.refused(`learning.${name}`, { id: "1" })).code, 5000);
     }
-    assertEquals(await host.request("rollback.list", { session_id: sid }), {
-      enabled: false,
-      checkpoints: [],
-    });
-    assertEquals((await host.refused("rollback.diff", { session_id: sid })).code, 4014);
-    assertEquals((await host.request("rollback.restore", { session_id: sid, hash: 1 })).success, false);
   });
 });
 

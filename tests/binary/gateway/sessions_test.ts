@@ -1,5 +1,5 @@
 /** Sessions against the real program: gateway rows 12, 16–18, 40, 55–57 and reads (FC-24 gateway side). */
-import { startGateway } from "../../support/gateway_driver.ts";
+import { type Json, startGateway } from "../../support/gateway_driver.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { makeRig, modelConfig } from "../../support/program.ts";
 import { startModelServer } from "../../support/model_server.ts";
@@ -343,5 +343,18 @@ Deno.test("session.events.since gives the missed events, ascending, with the epo
       -32602,
     );
     assertEquals((await host.request("session.events.stats")).sessions, 1);
+  });
+});
+
+Deno.test("session.list with a title finds that one session, and nothing for a title that nobody has", async () => {
+  await withGateway({ model: { turns: ["a", "b"] } }, async ({ host }) => {
+    for (const title of ["first", "second"]) {
+      const { sid } = await host.session();
+      await host.turn(sid, title);
+      await host.request("session.title", { session_id: sid, title });
+    }
+    const { sessions } = await host.request("session.list", { title: "first" });
+    assertEquals(sessions.map((row: Json) => [row.title, row.resolved_id === row.id]), [["first", true]]);
+    assertEquals((await host.request("session.list", { title: "third" })).sessions, []);
   });
 });

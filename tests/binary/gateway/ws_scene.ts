@@ -93,7 +93,11 @@ export class WsHost {
     });
   }
 
-  async until<T>(look: () => T | undefined, what: string, timeoutMs = 10_000): Promise<T> {
+  async until<T>(
+    look: () => T | undefined | Promise<T | undefined>,
+    what: string,
+    timeoutMs = 10_000,
+  ): Promise<T> {
     return await eventually(look, timeoutMs, what);
   }
 

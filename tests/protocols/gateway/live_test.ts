@@ -6,6 +6,7 @@ import { Dialects } from "../../../src/protocols/gateway/audience.ts";
 import type { Client } from "../../../src/protocols/gateway/peer.ts";
 import { LiveSession } from "../../../src/protocols/gateway/live.ts";
 import { RingBudget } from "../../../src/protocols/gateway/ring.ts";
+import { SkillIndex } from "../../../src/protocols/gateway/skill_index.ts";
 
 const DONE: TurnResult = {
   outcome: "completed",
@@ -82,11 +83,12 @@ const settings = {
 };
 const hermes = {
   settings: () => settings,
-  config: { warnings: () => [], settings: () => settings, env: () => undefined },
+  config: { get: () => "", warnings: () => [], settings: () => settings, env: () => undefined },
   tools: [],
   version: "0.0.0",
   platform: { clock: { now: () => 0 }, files: { statSync: () => null, readTextSync: () => null } },
   isReady: true,
+  sessions: { delegation: { active: () => [], detachedIn: () => 0, hasLater: () => false } },
 } as unknown as Hermes;
 
 function open(): { session: FakeSession; live: LiveSession; client: Client; types(): string[] } {
@@ -101,6 +103,7 @@ function open(): { session: FakeSession; live: LiveSession; client: Client; type
     client,
     dialects: new Dialects(),
     budget: new RingBudget(),
+    skills: new SkillIndex(hermes),
     closeOnDisconnect: false,
     yolo: false,
     onClosed: () => {},

@@ -1,4 +1,5 @@
 import { assertEquals } from "../../support/assert.ts";
+import { eventually } from "../../support/program.ts";
 import { RpcError } from "../../../src/protocols/gateway/errors.ts";
 import { type Client, type Method, Peer, Reply, TOO_LARGE } from "../../../src/protocols/gateway/peer.ts";
 
@@ -218,4 +219,34 @@ Deno.test("abandon() answers what is open once, tells the handlers, and drops la
   assertEquals(out, [
     { jsonrpc: "2.0", id: 1, error: { code: -32000, message: "the gateway is shutting down" } },
   ]);
+});
+
+Deno.test("Peer lets a stop or an answer pass a slow inline method at once; no stop passes its prompt", async () => {
+  for (const urgent of ["session.interrupt", "approval.respond"]) {
+    for (const together of [true, false]) {
+      const stuck = gate();
+      const { peer, out } = link(
+        { stuck: stuck.run, quick: () => ({}), [urgent]: () => ({ done: true }) },
+        { laneWaitMs: 60_000 },
+      );
+      peer.receive(ask(1, "stuck"));
+      if (!together) await eventually(() => stuck.started() === 1 || undefined, 5_000, "the start");
+      peer.receive(ask(2, urgent));
+      await eventually(() => out.length > 0 || undefined, 5_000, "the answer");
+      assertEquals(out.map((frame) => frame.id), [2]);
+      stuck.open(0);
+      await peer.idle();
+      assertEquals(out.map((frame) => frame.id), [2, 1]);
+    }
+  }
+  for (const [first, second] of [["stuck", "quick"], ["prompt.submit", "session.interrupt"]] as const) {
+    const stuck = gate();
+    const { peer, out } = link({ [first]: stuck.run, [second]: () => ({}) }, { laneWaitMs: 60_000 });
+    for (const [id, name] of [[1, first], [2, second]] as const) peer.receive(ask(id, name));
+    await eventually(() => stuck.started() === 1 || undefined, 5_000, "the start");
+    assertEquals(out, []);
+    stuck.open(0);
+    await peer.idle();
+    assertEquals(out.map((frame) => frame.id), [1, 2]);
+  }
 });

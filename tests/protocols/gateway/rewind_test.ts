@@ -61,7 +61,11 @@ Deno.test("gateway 44: booleans and fractions are no integers; decimal strings a
     assertEquals(check({ truncate_before_user_ordinal: value, confirm_truncate: true }), 4004, String(value));
     assertEquals(check({ truncate_before_row_id: value, confirm_truncate: true }), 4004, String(value));
   }
-  assertEquals(check({ truncate_before_row_id: "14", confirm_truncate: true }), { rowId: 14, ordinal: 1 });
+  assertEquals(check({ truncate_before_row_id: "14", confirm_truncate: true }), {
+    rowId: 14,
+    ordinal: 1,
+    at: 0,
+  });
 });
 
 Deno.test("gateway 42, FC-11: a target without truthy confirm_truncate is 4029", () => {
@@ -88,11 +92,12 @@ Deno.test("gateway 50: rows of the assistant and of the timeline are no targets"
 Deno.test("gateway 47: a row and an ordinal that disagree are 4030; ancestors may be counted or not", () => {
   const params = { truncate_before_row_id: 14, confirm_truncate: true };
   assertEquals(check({ ...params, truncate_before_user_ordinal: 0 }), 4030);
-  assertEquals(check({ ...params, truncate_before_user_ordinal: 1 }), { rowId: 14, ordinal: 1 });
+  assertEquals(check({ ...params, truncate_before_user_ordinal: 1 }), { rowId: 14, ordinal: 1, at: 0 });
   const ancestors = ANCESTOR;
   assertEquals(check({ ...params, truncate_before_user_ordinal: 2 }, { ancestors }), {
     rowId: 14,
     ordinal: 1,
+    at: 0,
   });
   assertEquals(check({ ...params, truncate_before_user_ordinal: 0 }, { ancestors }), 4030);
 });
@@ -106,11 +111,11 @@ Deno.test("gateway 45: an ordinal alone is 4004 on a stored session, 4018 outsid
     4018,
     { user_turn_count: 4, ordinal: 0, segment_ordinal: -1, prefix_user_count: 1 },
   ]);
-  assertEquals(check(ordinal(1), { stored: false }), { rowId: 14, ordinal: 1 });
+  assertEquals(check(ordinal(1), { stored: false }), { rowId: 14, ordinal: 1, at: 0 });
 });
 
 Deno.test("gateway 49: emptying the conversation needs its own confirmation", () => {
   const params = { truncate_before_row_id: 11, confirm_truncate: true };
   assertEquals(check(params), 4028);
-  assertEquals(check({ ...params, confirm_empty_truncate: true }), { rowId: 11, ordinal: 0 });
+  assertEquals(check({ ...params, confirm_empty_truncate: true }), { rowId: 11, ordinal: 0, at: 0 });
 });

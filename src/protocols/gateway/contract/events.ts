@@ -6,6 +6,20 @@ const text = z.string();
 const open = z.record(z.string(), z.unknown());
 const call = { tool_name: z.optional(text), tool_id: z.optional(text) };
 const said = z.looseObject({ text });
+const agent = {
+  goal: text,
+  task_index: z.int(),
+  task_count: z.int(),
+  subagent_id: text,
+  parent_id: z.nullable(text),
+  delegation_id: text,
+  depth: z.int(),
+  tool_count: z.int(),
+  model: z.optional(text),
+  child_session_id: z.optional(text),
+  toolsets: z.optional(z.array(text)),
+};
+const agentSaid = z.looseObject({ ...agent, text });
 const expired = z.looseObject({ request_id: text });
 
 export const EVENTS: Readonly<Record<string, z.ZodMiniType | null>> = {
@@ -84,6 +98,29 @@ export const EVENTS: Readonly<Record<string, z.ZodMiniType | null>> = {
   "session.info": SessionInfo,
   "session.title": z.looseObject({ session_id: text, title: text }),
   "status.update": z.looseObject({ kind: text, text }),
+  "subagent.spawn_requested": z.looseObject(agent),
+  "subagent.start": agentSaid,
+  "subagent.thinking": agentSaid,
+  "subagent.tool": z.looseObject({ ...agent, text, tool_name: text, tool_preview: text }),
+  "subagent.progress": z.looseObject({ ...agent, text, stale: z.optional(z.boolean()) }),
+  "subagent.complete": z.looseObject({
+    ...agent,
+    text,
+    status: z.enum(["completed", "failed", "error", "timeout", "interrupted"]),
+    summary: text,
+    preview: text,
+    duration_seconds: z.number(),
+    input_tokens: z.int(),
+    output_tokens: z.int(),
+    reasoning_tokens: z.int(),
+    api_calls: z.int(),
+    files_read: z.array(text),
+    files_written: z.array(text),
+    output_tail: z.array(z.looseObject({ tool: text, preview: text, is_error: z.boolean() })),
+    cost_usd: z.optional(z.number()),
+    error: z.optional(text),
+  }),
   "background.complete": z.looseObject({ task_id: text, text }),
+  "skin.changed": open,
   "error": z.looseObject({ message: text }),
 };

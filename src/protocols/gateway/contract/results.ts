@@ -73,6 +73,11 @@ const treeEntry = z.looseObject({
   count: int,
 });
 const account = z.looseObject({ ok: bool, logged_in: bool, error: maybe(text), message: maybe(text) });
+const restored = z.looseObject({
+  path: text,
+  action: z.enum(["write", "remove", "none", "conflict", "lost"]),
+  why: maybe(text),
+});
 const never = z.looseObject({});
 
 export const RESULTS: Readonly<Record<string, z.ZodMiniType>> = {
@@ -145,6 +150,7 @@ export const RESULTS: Readonly<Record<string, z.ZodMiniType>> = {
     status: z.enum(["streaming", "queued", "steered"]),
     survivor_user_row_ids: maybe(z.array(z.nullable(int))),
     survivor_row_id_map: maybe(z.record(z.string(), z.nullable(int))),
+    restored_files: maybe(z.array(restored)),
   }),
   "prompt.background": z.looseObject({ task_id: text }),
   "clarify.respond": status("ok"),
@@ -214,6 +220,7 @@ export const RESULTS: Readonly<Record<string, z.ZodMiniType>> = {
     message: maybe(text),
     path: maybe(text),
     count: maybe(int),
+    ...image,
   }),
   "input.detect_drop": z.looseObject({
     matched: bool,
@@ -253,7 +260,17 @@ export const RESULTS: Readonly<Record<string, z.ZodMiniType>> = {
   "pet.select": z.looseObject({ ok: bool }),
   "plugins.manage": z.looseObject({ plugins: z.array(open), user_count: int, bundled_count: int }),
   "browser.manage": z.looseObject({ connected: bool }),
-  "rollback.list": z.looseObject({ enabled: bool, checkpoints: z.array(open) }),
+  "rollback.list": z.looseObject({
+    enabled: bool,
+    checkpoints: z.array(z.looseObject({ hash: text, timestamp: z.number(), message: text, files: int })),
+  }),
   "rollback.diff": z.looseObject({ stat: text, diff: text }),
-  "rollback.restore": z.looseObject({ success: bool, reason: maybe(text), error: maybe(text) }),
+  "rollback.restore": z.looseObject({
+    success: bool,
+    restored_to: maybe(text),
+    reason: maybe(text),
+    error: maybe(text),
+    history_removed: maybe(int),
+    files: maybe(z.array(restored)),
+  }),
 };

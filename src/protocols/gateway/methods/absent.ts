@@ -4,7 +4,6 @@
  */
 import * as z from "zod/mini";
 import { RpcError } from "../errors.ts";
-import type { Gateway } from "../server.ts";
 import type { DefinedMethod } from "./define.ts";
 import { anything, method, NO_PARAMS, optional } from "./define.ts";
 
@@ -26,7 +25,7 @@ function refused(name: string, code: number, message: string): DefinedMethod {
   });
 }
 
-export function absentMethods(gateway: Gateway): DefinedMethod[] {
+export function absentMethods(): DefinedMethod[] {
   const noVoice = "Voice is not available in this program";
   const noLearning = "There is no learning journal in this program";
   return [
@@ -51,7 +50,6 @@ export function absentMethods(gateway: Gateway): DefinedMethod[] {
     }),
     pluginMethod(),
     browserMethod(),
-    ...rollbackMethods(gateway),
   ];
 }
 
@@ -81,39 +79,4 @@ function browserMethod(): DefinedMethod {
       throw new RpcError(5031, "There is no browser tool in this program");
     },
   });
-}
-
-/** No checkpoints are made, so there is nothing to compare with or to go back to. */
-function rollbackMethods(gateway: Gateway): DefinedMethod[] {
-  const params = z.object({ session_id: anything, hash: anything, file_path: text });
-  function withHash(name: string, answer: () => Record<string, unknown>): DefinedMethod {
-    return method({
-      name,
-      kind: "inline",
-      params,
-      handle: ({ session_id: sid, hash }) => {
-        gateway.live.require(sid);
-        if (hash === undefined || hash === null || hash === "") throw new RpcError(4014, "hash is required");
-        return answer();
-      },
-    });
-  }
-  return [
-    method({
-      name: "rollback.list",
-      kind: "inline",
-      params,
-      handle: ({ session_id: sid }) => {
-        gateway.live.require(sid);
-        return { enabled: false, checkpoints: [] };
-      },
-    }),
-    withHash("rollback.diff", () => {
-      throw new RpcError(5022, "There are no checkpoints");
-    }),
-    withHash(
-      "rollback.restore",
-      () => ({ success: false, reason: "disabled", error: "There are no checkpoints" }),
-    ),
-  ];
 }

@@ -8,6 +8,7 @@ import type { AskFamily } from "../asks.ts";
 import { familyOf, requestIdOf } from "../asks.ts";
 import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";
+import type { Client } from "../peer.ts";
 import type { Gateway } from "../server.ts";
 import type { DefinedMethod } from "./define.ts";
 import { anything, isTruthy, method, optional } from "./define.ts";
@@ -21,8 +22,10 @@ export function answerMethods(gateway: Gateway): DefinedMethod[] {
       name: "clarify.respond",
       kind: "inline",
       params: z.object({ request_id: anything, answer: text }),
-      handle: (params) => {
-        if (answerText(gateway, "clarify", params.request_id, params.answer ?? "")) return { status: "ok" };
+      handle: (params, { client }) => {
+        if (answerText(gateway, "clarify", params.request_id, params.answer ?? "", client)) {
+          return { status: "ok" };
+        }
         throw new RpcError(4009, "no pending answer request");
       },
     }),
@@ -30,29 +33,37 @@ export function answerMethods(gateway: Gateway): DefinedMethod[] {
       name: "sudo.respond",
       kind: "inline",
       params: z.object({ request_id: anything, password: text }),
-      handle: (params) => answerOrExpired(gateway, "sudo", params.request_id, params.password ?? ""),
+      handle: (params, { client }) =>
+        answerOrExpired(gateway, "sudo", params.request_id, params.password ?? "", client),
     }),
     method({
       name: "secret.respond",
       kind: "inline",
       params: z.object({ request_id: anything, value: text }),
-      handle: (params) => answerOrExpired(gateway, "secret", params.request_id, params.value ?? ""),
+      handle: (params, { client }) =>
+        answerOrExpired(gateway, "secret", params.request_id, params.value ?? "", client),
     }),
     method({
       name: "approval.respond",
       kind: "inline",
       params: z.object({ session_id: anything, choice: anything, all: anything, request_id: text }),
       failCode: 5004,
-      handle: (params) => respondApproval(gateway, params),
+      handle: (params, { client }) => respondApproval(gateway, params, client),
     }),
   ];
 }
 
 /** False when no such question is open. */
-function answerText(gateway: Gateway, family: AskFamily, requestId: unknown, answer: string): boolean {
+function answerText(
+  gateway: Gateway,
+  family: AskFamily,
+  requestId: unknown,
+  answer: string,
+  client: Client,
+): boolean {
   const found = gateway.live.findAsk(requestId, family);
   if (!found) return false;
-  return found.live.session.answer(found.ask.id, { type: "text", text: answer }) === "accepted";
+  return found.live.session.answer(found.ask.id, { type: "text", text: answer }, client.name) === "accepted";
 }
 
 function answerOrExpired(
@@ -60,11 +71,12 @@ function answerOrExpired(
   family: AskFamily,
   requestId: unknown,
   answer: string,
+  client: Client,
 ): { status: string } {
   if (typeof requestId !== "string" || requestId === "") {
     throw new RpcError(4009, `no pending ${family} request: request_id is required`);
   }
-  return { status: answerText(gateway, family, requestId, answer) ? "ok" : "expired" };
+  return { status: answerText(gateway, family, requestId, answer, client) ? "ok" : "expired" };
 }
 
 interface ApprovalParams {
@@ -74,7 +86,7 @@ interface ApprovalParams {
   readonly request_id?: string | undefined;
 }
 
-function respondApproval(gateway: Gateway, params: ApprovalParams): { resolved: number } {
+function respondApproval(gateway: Gateway, params: ApprovalParams, client: Client): { resolved: number } {
   const live = gateway.live.require(params.session_id);
   const choice = parseChoice(params.choice ?? "deny");
   const asks = addressed(live, params);
@@ -83,7 +95,7 @@ function respondApproval(gateway: Gateway, params: ApprovalParams): { resolved: 
     throw new RpcError(4002, `choice "${choice}" was not offered by request ${requestIdOf(refusing)}`);
   }
   const accepted = asks.filter((ask) =>
-    live.session.answer(ask.id, { type: "choice", choice }) === "accepted"
+    live.session.answer(ask.id, { type: "choice", choice }, client.name) === "accepted"
   );
   return { resolved: accepted.length };
 }

@@ -31,16 +31,10 @@ export function attachmentMethods(gateway: Gateway): DefinedMethod[] {
     }),
     method({
       name: "clipboard.paste",
-      kind: "inline",
+      kind: "worker",
       params: z.object({ session_id: anything }),
       failCode: 5027,
-      handle: (params) => {
-        gateway.live.require(params.session_id);
-        return {
-          attached: false,
-          message: "The clipboard cannot be read here; save the image and attach its path",
-        };
-      },
+      handle: (params, { signal }) => pasteImage(gateway, gateway.live.require(params.session_id), signal),
     }),
     method({
       name: "paste.collapse",
@@ -89,6 +83,31 @@ async function queueImage(
       `Cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
+}
+
+/** Kept under the data home, so that it is still there when its prompt is sent. */
+async function pasteImage(
+  gateway: Gateway,
+  live: LiveSession,
+  signal: AbortSignal,
+): Promise<Record<string, unknown>> {
+  const { hermes } = gateway;
+  const { files, clock } = hermes.platform;
+  const { readClipboardImage } = await import("../clipboard_image.ts");
+  const found = await readClipboardImage(hermes, signal);
+  if ("missing" in found) return { attached: false, message: found.missing };
+  const folder = `${hermes.home}/images`;
+  await files.mkdir(folder, { mode: 0o700 });
+  const path = await freePath(
+    hermes,
+    `${folder}/clip_${stamp(clock.now())}_${live.images.length + 1}`,
+    ".png",
+  );
+  await files.write(path, found.png, { mode: 0o600 }).catch((error) => {
+    throw new RpcError(5027, `Cannot keep the image: ${error instanceof Error ? error.message : error}`);
+  });
+  const { count, meta } = await queueImage(gateway, live, path);
+  return { attached: true, path, count, ...meta };
 }
 
 async function attachImage(

@@ -4,11 +4,12 @@ import type { CommandResult, OpenedSession } from "@/core/contract.ts";
 import { HermesError } from "@/core/contract.ts";
 import { toRpcError } from "../domain_errors.ts";
 import { RpcError } from "../errors.ts";
+import { slashTimeoutMs } from "../launch.ts";
 import type { LiveSession } from "../live.ts";
 import type { Gateway } from "../server.ts";
 import { completeSlash, renderCatalog } from "./command_catalog.ts";
 import type { Call, DefinedMethod } from "./define.ts";
-import { anything, method, NO_PARAMS, optional } from "./define.ts";
+import { anything, isTruthy, method, NO_PARAMS, optional } from "./define.ts";
 import { findQuickCommand, runQuickCommand } from "./quick_commands.ts";
 import { switchModel } from "./model_switch.ts";
 
@@ -19,7 +20,12 @@ const SLOW = new Set(["model", "compress", "reload-mcp", "stop"]);
 /** Refused with a warning, not with an error, when `slash.exec` meets a running turn. */
 const MIRRORED = new Set(["model", "compress", "personality", "prompt"]);
 /** Numbers for "the work itself failed" that differ from the method's own. */
-const OWN_CODES: Readonly<Record<string, number>> = { compress: 5009, undo: 5008, retry: 5008 };
+const OWN_CODES: Readonly<Record<string, number>> = {
+  compress: 5009,
+  undo: 5008,
+  retry: 5008,
+  rollback: 5021,
+};
 
 export function commandMethods(gateway: Gateway): DefinedMethod[] {
   return [
@@ -51,19 +57,30 @@ export function commandMethods(gateway: Gateway): DefinedMethod[] {
     method({
       name: "command.dispatch",
       kind: (params) => isSlow(gateway, params) ? "worker" : "inline",
-      params: z.object({ session_id: anything, command: text, name: text, arg: text }),
+      params: z.object({
+        session_id: anything,
+        command: text,
+        name: text,
+        arg: text,
+        confirm_expensive_model: anything,
+      }),
       failCode: 5030,
       handle: (params, call) => {
         const asked = splitCommand(params.command, params.name, params.arg);
-        return dispatch(gateway, params.session_id, asked, call);
+        const confirmed = isTruthy(params.confirm_expensive_model);
+        return dispatch(gateway, params.session_id, { ...asked, confirmed }, call);
       },
     }),
     method({
       name: "slash.exec",
       kind: "worker",
-      params: z.object({ session_id: anything, command: text }),
+      params: z.object({ session_id: anything, command: text, confirm_expensive_model: anything }),
       failCode: 5030,
-      handle: (params, call) => execSlash(gateway, params.session_id, params.command ?? "", call),
+      handle: (params, call) => {
+        const confirmed = isTruthy(params.confirm_expensive_model);
+        const asked = { ...splitCommand(params.command ?? "", undefined, undefined), confirmed };
+        return execSlash(gateway, params.session_id, asked, call);
+      },
     }),
   ];
 }
@@ -73,6 +90,8 @@ export function commandMethods(gateway: Gateway): DefinedMethod[] {
 interface Asked {
   readonly name: string;
   readonly args: string;
+  /** The price of a model was shown and accepted. */
+  readonly confirmed?: boolean;
 }
 
 function splitCommand(
@@ -110,7 +129,7 @@ async function dispatch(
   const live = gateway.live.require(sid);
   if (command.needsIdle && live.busy) throw new RpcError(4009, `session busy: /${command.name} has to wait`);
   if (command.name === "model" && asked.args !== "") {
-    return await dispatchModel(gateway, live, asked.args, signal);
+    return await dispatchModel(gateway, live, asked, signal);
   }
   const { createCommandHost } = await import("./command_host.ts");
   const host = createCommandHost({ gateway, live, client, signal });
@@ -138,18 +157,19 @@ async function dispatchSkill(
 async function dispatchModel(
   gateway: Gateway,
   live: LiveSession,
-  args: string,
+  { args, confirmed = false }: Asked,
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
-  const { model, global, warning } = await switchModel(gateway, live, args, signal);
+  const { model, global, warning, question } = await switchModel(gateway, live, args, { confirmed, signal });
   const saved = global ? ", saved as the default" : "";
   return {
     type: "exec",
-    output: `Model: ${model.model} (${model.label})${saved}`,
+    output: question ?? `Model: ${model.model} (${model.label})${saved}`,
     value: model.model,
     provider: model.provider,
     scope: global ? "global" : "session",
     ...(warning === undefined ? {} : { warning }),
+    ...(question === null ? {} : { confirm_required: true, confirm_message: question }),
   };
 }
 
@@ -171,14 +191,18 @@ function openedFields(opened: OpenedSession | undefined): Record<string, unknown
 async function execSlash(
   gateway: Gateway,
   sid: unknown,
-  line: string,
+  asked: Asked,
   call: Call,
 ): Promise<Record<string, unknown>> {
   gateway.live.require(sid);
-  const asked = splitCommand(line, undefined, undefined);
   if (asked.name === "") throw new RpcError(4004, "command is required");
   try {
-    const directive = await dispatch(gateway, sid, asked, call);
+    const directive = await inTime(
+      gateway,
+      asked,
+      (signal) => dispatch(gateway, sid, asked, { ...call, signal }),
+      call,
+    );
     // Hosts ask `command.dispatch` for a skill then.
     if (directive["type"] === "skill") {
       throw new RpcError(4018, `/${asked.name} is a skill: use command.dispatch`);
@@ -190,6 +214,27 @@ async function execSlash(
     const name = gateway.hermes.commands.find(asked.name, "gateway")?.name ?? "";
     if (!MIRRORED.has(name) || !isBusy(error)) throw error;
     return { output: "", warning: error.message };
+  }
+}
+
+/** What waits for a model or the network has bounds of its own. */
+async function inTime<T>(
+  { hermes }: Gateway,
+  asked: Asked,
+  run: (signal: AbortSignal) => Promise<T>,
+  call: Call,
+): Promise<T> {
+  if (SLOW.has(hermes.commands.find(asked.name, "gateway")?.name ?? "")) return await run(call.signal);
+  const timeoutMs = slashTimeoutMs(hermes);
+  const stop = new AbortController();
+  const late = hermes.platform.clock.delay(timeoutMs, { signal: stop.signal }).then(() => {
+    throw new RpcError(5030, `/${asked.name} did not answer within ${timeoutMs / 1000} s`);
+  });
+  late.catch(() => {/* told by the race, or not needed */});
+  try {
+    return await Promise.race([run(AbortSignal.any([call.signal, stop.signal])), late]);
+  } finally {
+    stop.abort();
   }
 }
 

@@ -4,7 +4,9 @@ import type { Hermes } from "@/app/mod.ts";
 import { RpcError } from "../errors.ts";
 import { gitBranch } from "../git_branch.ts";
 import type { LiveSession } from "../live.ts";
+import { customPrompt } from "../personality.ts";
 import type { Gateway } from "../server.ts";
+import { isHostKey, readHostKey } from "./config_display.ts";
 import type { DefinedMethod } from "./define.ts";
 import { anything, method, optional } from "./define.ts";
 
@@ -16,17 +18,6 @@ type Read = (
   cwd: string | undefined,
 ) => Record<string, unknown>;
 
-/** Looks that only hosts know about; their own defaults until a host keeps them. */
-const HOST_SIDE: Readonly<Record<string, string>> = {
-  skin: "default",
-  details_mode: "collapsed",
-  thinking_mode: "collapsed",
-  compact: "off",
-  statusbar: "top",
-  mouse: "all",
-  indicator: "unicode",
-};
-
 const READERS: Readonly<Record<string, Read>> = {
   full: (hermes) => ({ config: hermes.config.shown() }),
   mtime: (hermes) => ({ mtime: (hermes.platform.files.statSync(hermes.config.path)?.mtimeMs ?? 0) / 1000 }),
@@ -36,7 +27,7 @@ const READERS: Readonly<Record<string, Read>> = {
     const path = cwd ?? live?.session.cwd ?? hermes.platform.cwd();
     return { cwd: path, branch: gitBranch(hermes.platform.files, path) };
   },
-  prompt: () => ({ prompt: "" }),
+  prompt: (hermes) => ({ prompt: customPrompt(hermes) }),
   personality: (hermes, live) => ({
     value: (live ? live.personality : hermes.settings().display.personality) || "none",
   }),
@@ -69,7 +60,7 @@ export function configGetMethods(gateway: Gateway): DefinedMethod[] {
         const session = params.session_id === undefined || params.session_id === null
           ? undefined
           : live.require(params.session_id);
-        if (Object.hasOwn(HOST_SIDE, key)) return { value: HOST_SIDE[key] };
+        if (isHostKey(key)) return { value: readHostKey(hermes, key) };
         if (!Object.hasOwn(READERS, key)) throw new RpcError(4002, `unknown config key: ${key || "(none)"}`);
         return READERS[key]!(hermes, session, params.cwd);
       },

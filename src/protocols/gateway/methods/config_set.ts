@@ -4,12 +4,16 @@
  */
 import * as z from "zod/mini";
 import { RpcError } from "../errors.ts";
+import { eventFrame } from "../frame.ts";
 import { gitBranch } from "../git_branch.ts";
 import type { LiveSession } from "../live.ts";
-import { personalityNames } from "../personality.ts";
+import type { Client } from "../peer.ts";
+import { customPrompt, personalityNames } from "../personality.ts";
+import { DEFAULT_SKIN } from "../ready.ts";
 import type { Gateway } from "../server.ts";
+import { isHostKey, writeHostKey } from "./config_display.ts";
 import type { DefinedMethod } from "./define.ts";
-import { anything, method, optional } from "./define.ts";
+import { anything, isTruthy, method, optional } from "./define.ts";
 import { switchModel } from "./model_switch.ts";
 import { EFFORTS, usableCwd } from "./session_create.ts";
 
@@ -18,6 +22,7 @@ const setParams = z.object({
   value: z.optional(z.nullable(z.union([z.string(), z.boolean(), z.number()]))),
   session_id: anything,
   scope: optional(z.string()),
+  confirm_expensive_model: anything,
 });
 
 export interface SetCall {
@@ -26,6 +31,8 @@ export interface SetCall {
   /** The value as text, trimmed. */
   readonly value: string;
   readonly scope: string | undefined;
+  /** The price of a model was shown and accepted. */
+  readonly confirmed?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -41,6 +48,7 @@ const WRITERS: Readonly<Record<string, Write>> = {
   cwd: setCwd,
   fast: setFast,
   personality: setPersonality,
+  prompt: setPrompt,
 };
 
 const SAME_KEY: Readonly<Record<string, string>> = {
@@ -56,9 +64,10 @@ export function configSetMethods(gateway: Gateway): DefinedMethod[] {
       kind: (params) => params["key"] === "model" ? "worker" : "inline",
       params: setParams,
       failCode: 5001,
-      handle: async (params, { signal }) => {
+      handle: async (params, { client, signal }) => {
         const asked = params.key ?? "";
         const key = Object.hasOwn(SAME_KEY, asked) ? SAME_KEY[asked]! : asked;
+        if (isHostKey(key)) return await setHostKey(gateway, client, key, String(params.value ?? "").trim());
         if (!Object.hasOwn(WRITERS, key)) {
           throw new RpcError(4002, `unknown config key: ${asked || "(none)"}`);
         }
@@ -66,10 +75,9 @@ export function configSetMethods(gateway: Gateway): DefinedMethod[] {
           ? undefined
           : gateway.live.require(params.session_id);
         const value = String(params.value ?? "").trim();
-        return {
-          key: asked,
-          ...await writeSetting({ gateway, live, value, scope: params.scope, signal }, key),
-        };
+        const confirmed = isTruthy(params.confirm_expensive_model);
+        const call = { gateway, live, value, scope: params.scope, confirmed, signal };
+        return { key: asked, ...await writeSetting(call, key) };
       },
     }),
   ];
@@ -84,17 +92,39 @@ function badValue(key: string, value: string, allowed: readonly string[]): RpcEr
   return new RpcError(4002, `unknown value for ${key}: "${value}"; use ${allowed.join(", ")}`);
 }
 
-async function setModel({ gateway, live, value, signal }: SetCall): Promise<Record<string, unknown>> {
+async function setModel(
+  { gateway, live, value, confirmed, signal }: SetCall,
+): Promise<Record<string, unknown>> {
   if (value === "") throw new RpcError(4002, "model is required");
-  const done = await switchModel(gateway, live, value, signal);
+  const done = await switchModel(gateway, live, value, { confirmed: confirmed ?? false, signal });
   return {
     value: done.model.model,
     provider: done.model.provider,
     scope: done.global ? "global" : "session",
     warning: done.warning ?? "",
-    confirm_required: false,
-    confirm_message: "",
+    confirm_required: done.question !== null,
+    confirm_message: done.question ?? "",
   };
+}
+
+async function setHostKey(
+  { hermes }: Gateway,
+  client: Client,
+  key: string,
+  value: string,
+): Promise<Record<string, unknown>> {
+  const inForce = await writeHostKey(hermes, key, value);
+  if (key === "skin" && value !== "") {
+    client.send(eventFrame({ type: "skin.changed", session_id: "", payload: DEFAULT_SKIN }));
+  }
+  return { key, value: inForce };
+}
+
+/** From the next turn on, in every session. An empty value reads. */
+async function setPrompt({ gateway, value }: SetCall): Promise<Record<string, unknown>> {
+  const { hermes } = gateway;
+  if (value !== "") await hermes.config.write(["gateway", "prompt"], value === "clear" ? undefined : value);
+  return { value: customPrompt(hermes) };
 }
 
 const BUSY_MODES = ["interrupt", "queue", "steer"] as const;

@@ -21,8 +21,10 @@ export function dialectMethods(gateway: Gateway): DefinedMethod[] {
     method({
       name: "client.capabilities",
       kind: "inline",
-      params: z.object({ server_requests: anything }),
+      params: z.object({ server_requests: anything, client: anything }),
       handle: (params, { client }) => {
+        const name = hostName(params.client);
+        if (name !== "") client.name = name;
         const dialect = isTruthy(params.server_requests) ? "requests" : "events";
         return new Reply(
           { server_requests: METHODS, declines_not_shown: false },
@@ -52,7 +54,7 @@ export function dialectMethods(gateway: Gateway): DefinedMethod[] {
       name: "clarify.lock",
       kind: "inline",
       params: z.object({ request_id: anything, question_id: anything, answer: optional(z.string()) }),
-      handle: (params) => lockAnswer(gateway, params),
+      handle: (params, { client }) => lockAnswer(gateway, params, client),
     }),
     method({
       name: "approval.pending",
@@ -82,6 +84,16 @@ function approvalsOf(live: LiveSession): readonly Ask[] {
 }
 
 /** What is open is asked again in the new way. */
+const MAX_NAME = 100;
+
+/** `{name, version?}` as one line; empty when there is none. */
+function hostName(value: unknown): string {
+  const { name, version } = (value ?? {}) as Record<string, unknown>;
+  if (typeof name !== "string") return "";
+  const whole = typeof version === "string" ? `${name} ${version}` : name;
+  return whole.replace(/[\p{C}\s]+/gu, " ").trim().slice(0, MAX_NAME).toWellFormed();
+}
+
 function switchDialect(gateway: Gateway, client: Client, dialect: Dialect): void {
   const { dialects } = gateway.live;
   if (dialects.of(client) === dialect) return;
@@ -106,7 +118,7 @@ function settle(live: LiveSession, ask: Ask, client: Client, value: unknown): vo
   if (familyOf(ask.payload) === "approval") return settleApproval(live, ask, client, result);
   const text = ask.payload.kind === "clarify" ? clarifyText(result) : result["value"];
   live.questions.answering(ask, client);
-  live.session.answer(ask.id, { type: "text", text: typeof text === "string" ? text : "" });
+  live.session.answer(ask.id, { type: "text", text: typeof text === "string" ? text : "" }, client.name);
 }
 
 /** Without `answers` everything is cancelled. */
@@ -127,7 +139,7 @@ function settleApproval(
   const asks = isTruthy(result["all"]) ? approvalsOf(live) : [ask];
   for (const each of asks) {
     live.questions.answering(each, client);
-    if (live.session.answer(each.id, { type: "choice", choice }) === "accepted") continue;
+    if (live.session.answer(each.id, { type: "choice", choice }, client.name) === "accepted") continue;
     live.questions.notAnswering(each);
     if (each.id === ask.id) decline(live, ask, client);
   }
@@ -145,12 +157,13 @@ function decline(live: LiveSession, ask: Ask, client: Client): void {
 function lockAnswer(
   gateway: Gateway,
   params: { request_id?: unknown; question_id?: unknown; answer?: string | undefined },
+  client: Client,
 ): Record<string, unknown> {
   const { request_id: requestId, question_id: question } = params;
   if (typeof requestId !== "string" || requestId === "") throw new RpcError(4002, "request_id is required");
   if (question !== CLARIFY_QID) throw new RpcError(4002, `unknown question_id: ${String(question ?? "")}`);
   const found = gateway.live.findAsk(requestId, "clarify");
   if (!found) return { status: "expired" };
-  found.live.session.answer(found.ask.id, { type: "text", text: params.answer ?? "" });
+  found.live.session.answer(found.ask.id, { type: "text", text: params.answer ?? "" }, client.name);
   return { status: "ok", remaining: [] };
 }

@@ -25,6 +25,10 @@ export const LATER: readonly LaterFamily[] = [
     load: async () => (await import("./session_edit.ts")).sessionEditMethods,
   },
   {
+    kinds: { "rollback.list": "inline", "rollback.diff": "inline", "rollback.restore": "inline" },
+    load: async () => (await import("./rollback.ts")).rollbackMethods,
+  },
+  {
     kinds: { "prompt.background": "worker" },
     load: async () => (await import("./background.ts")).backgroundMethods,
   },
@@ -38,7 +42,7 @@ export const LATER: readonly LaterFamily[] = [
     kinds: {
       "image.attach": "inline",
       "input.detect_drop": "inline",
-      "clipboard.paste": "inline",
+      "clipboard.paste": "worker",
       "paste.collapse": "inline",
     },
     load: async () => (await import("./attachments.ts")).attachmentMethods,
@@ -92,9 +96,6 @@ export const LATER: readonly LaterFamily[] = [
       "pet.select": "inline",
       "plugins.manage": "worker",
       "browser.manage": "worker",
-      "rollback.list": "inline",
-      "rollback.diff": "inline",
-      "rollback.restore": "inline",
     },
     load: async () => (await import("./absent.ts")).absentMethods,
   },

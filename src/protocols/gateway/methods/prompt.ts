@@ -12,7 +12,6 @@ import { anything, isTruthy, method, optional } from "./define.ts";
 import { imagePart } from "../image_files.ts";
 import type { RewindTarget } from "./rewind.ts";
 import { checkRewind } from "./rewind.ts";
-import type { Survivors } from "./rewind_cut.ts";
 import { cutBefore } from "./rewind_cut.ts";
 
 const part = z.union([
@@ -30,6 +29,7 @@ const submitParams = z.object({
   truncate_before_message_id: anything,
   confirm_truncate: anything,
   confirm_empty_truncate: anything,
+  restore_files: anything,
   rebind_survivor_row_ids: optional(z.array(z.int())),
 });
 
@@ -49,16 +49,25 @@ export function promptMethods(gateway: Gateway): DefinedMethod[] {
 
 function submitPrompt(gateway: Gateway, params: SubmitParams, client: Client): Reply | Promise<Reply> {
   const live = gateway.live.require(params.session_id);
+  if (gateway.hermes.sessions.delegation.isChild(live.session.id)) {
+    throw new RpcError(4009, "session busy: this is the session of a subagent that still runs");
+  }
   const content = contentOf(params.text);
   const rewind = checkRewind(gateway.hermes, live, params);
   if (isEmpty(content) && live.images.length === 0) throw new RpcError(4012, "text is required");
   const kind = params.display_kind === "hidden" ? { displayKind: "hidden" } : {};
   const queued = !rewind && isTruthy(params.queued);
   if (!rewind && live.images.length === 0) return accept(gateway, live, client, { content, ...kind }, queued);
-  return prepare(gateway, live, content, rewind, params.rebind_survivor_row_ids).then((prepared) => {
+  return prepare(gateway, live, content, rewind && { ...params, target: rewind }).then((prepared) => {
     const { result, after } = accept(gateway, live, client, { ...prepared.input, ...kind }, queued);
-    return new Reply({ ...result as Record<string, unknown>, ...prepared.survivors }, after);
+    return new Reply({ ...result as Record<string, unknown>, ...prepared.told }, after);
   });
+}
+
+interface Rewind {
+  readonly target: RewindTarget;
+  readonly rebind_survivor_row_ids?: readonly number[] | undefined;
+  readonly restore_files?: unknown;
 }
 
 /** What has to be read or written before the turn: attached images are consumed by it. */
@@ -66,13 +75,25 @@ async function prepare(
   gateway: Gateway,
   live: LiveSession,
   content: Content,
-  rewind: RewindTarget | null,
-  rebind: readonly number[] | undefined,
-): Promise<{ input: UserInput; survivors: Survivors }> {
+  rewind: Rewind | null,
+): Promise<{ input: UserInput; told: Record<string, unknown> }> {
   const input = await withImages(gateway, live, content);
-  const survivors = rewind ? await cutBefore(gateway.hermes, live, rewind, rebind) : {};
+  const told = rewind ? await runRewind(gateway, live, rewind) : {};
   live.images = [];
-  return { input, survivors };
+  return { input, told };
+}
+
+/** What the result says about it. */
+async function runRewind(
+  { hermes }: Gateway,
+  live: LiveSession,
+  { target, rebind_survivor_row_ids: rebind, restore_files }: Rewind,
+): Promise<Record<string, unknown>> {
+  const cut = () => cutBefore(hermes, live, target, rebind);
+  if (!isTruthy(restore_files)) return { ...await cut() };
+  const { withFilesRestored } = await import("./rewind_files.ts");
+  const { result, files } = await withFilesRestored(hermes, live, target, cut);
+  return { ...result, restored_files: files };
 }
 
 async function withImages(gateway: Gateway, live: LiveSession, content: Content): Promise<UserInput> {

@@ -16,6 +16,7 @@ export interface RewindParams {
   readonly truncate_before_message_id?: unknown;
   readonly confirm_truncate?: unknown;
   readonly confirm_empty_truncate?: unknown;
+  readonly restore_files?: unknown;
 }
 
 export interface RewindTarget {
@@ -23,6 +24,8 @@ export interface RewindTarget {
   readonly rowId: number | null;
   /** 0-based among the user turns of this session's own rows. */
   readonly ordinal: number;
+  /** When the turn was submitted (Unix seconds). */
+  readonly at: number;
 }
 
 /** `null` when the submit is an ordinary one. Throws the refusals 4004, 4009, 4018, 4028, 4029, 4030. */
@@ -34,11 +37,11 @@ export function checkRewind(hermes: Hermes, live: LiveSession, params: RewindPar
   };
   const confirmed = isTruthy(params.confirm_truncate);
   const hasTarget = given.ordinal !== null || given.rowId !== null || given.messageId !== null;
-  if (!hasTarget && !confirmed) return null;
+  if (!hasTarget && !confirmed && !isTruthy(params.restore_files)) return null;
   if (live.busy || live.session.running) {
     throw new RpcError(4009, "session busy: cannot rewind while a turn runs");
   }
-  if (!hasTarget) throw new RpcError(4004, "confirm_truncate needs a target, best truncate_before_row_id");
+  if (!hasTarget) throw new RpcError(4004, "a rewind needs a target, best truncate_before_row_id");
   const rowId = given.rowId === null ? null : toInteger("truncate_before_row_id", given.rowId);
   const ordinal = given.ordinal === null ? null : toInteger("truncate_before_user_ordinal", given.ordinal);
   if (!confirmed) throw new RpcError(4029, "a rewind needs confirm_truncate: true");
@@ -78,7 +81,7 @@ function resolveTarget(
     throw new RpcError(4030, "the ordinal and the durable id name different turns");
   }
   refuseEmptying(own, turns[at]!, params);
-  return { rowId: turns[at]!.rowId ?? null, ordinal: at };
+  return { rowId: turns[at]!.rowId ?? null, ordinal: at, at: turns[at]!.timestamp ?? 0 };
 }
 
 function findNamed(turns: readonly UserMessage[], wanted: Wanted, ancestors: number): number {

@@ -4,6 +4,7 @@ import type { CreateOptions, Message } from "@/core/contract.ts";
 import * as s from "@/lib/shape.ts";
 import { RpcError } from "../errors.ts";
 import { renderLazyInfo } from "../info.ts";
+import { launchModel } from "../launch.ts";
 import type { LiveSession } from "../live.ts";
 import type { Client } from "../peer.ts";
 import { Reply } from "../peer.ts";
@@ -88,7 +89,7 @@ export async function openNew(
   const cwd = params.cwd === undefined ? await fallbackCwd(gateway) : await usableCwd(gateway, params.cwd);
   checkParent(gateway, params.parent_session_id);
   return await sessions.withPlace(async () => {
-    const session = await hermes.sessions.create(createOptions(params, cwd));
+    const session = await hermes.sessions.create(createOptions(gateway, params, cwd));
     return sessions.attach(session, {
       client,
       cols: params.cols ?? 80,
@@ -98,15 +99,23 @@ export async function openNew(
   });
 }
 
-/** The first events of a session: what it can do, or why it cannot do anything yet. */
+/**
+ * The first events of a session: what it can do, or why it cannot do anything yet. What background work has left for
+ * it comes behind them.
+ */
 export function announce(live: LiveSession): void {
   const { modelError } = live.session;
-  if (modelError) live.emit("error", { message: `agent init failed: ${modelError.message}` });
-  else live.emitInfo();
+  if (modelError) {
+    live.emit("error", { message: `agent init failed: ${modelError.message}` });
+    return live.later.offer();
+  }
+  live.emitFirstInfo().then(() => live.session.closed ? undefined : live.later.offer())
+    .catch((error) => live.onFault("session.info", error));
 }
 
-function createOptions(params: CreateParams, cwd: string): CreateOptions {
+function createOptions(gateway: Gateway, params: CreateParams, cwd: string): CreateOptions {
   const { model, provider, reasoning_effort: effort } = params;
+  const launched = model || provider ? null : launchModel(gateway.hermes);
   const history = seedHistory(params.messages ?? []);
   return {
     source: params.source?.trim() || "tui",
@@ -115,6 +124,8 @@ function createOptions(params: CreateParams, cwd: string): CreateOptions {
     cwd,
     ...(model || provider
       ? { model: { ...(model ? { model } : {}), ...(provider ? { provider } : {}) } }
+      : launched
+      ? { model: launched }
       : {}),
     ...(effort && EFFORTS.includes(effort) ? { reasoningEffort: effort } : {}),
     ...(params.parent_session_id === undefined ? {} : { parentId: params.parent_session_id }),

@@ -83,21 +83,34 @@ export function sessionMethods(gateway: Gateway): DefinedMethod[] {
 
 // ── lists ───────────────────────────────────────────────────────────────────────────────────────────────────
 
+const NOT_LISTED = ["subagent", "tool"];
+
 function listSessions(gateway: Gateway, limit: number, title: string | undefined): Record<string, unknown> {
-  const store = gateway.hermes.store();
-  const excludeSources = ["subagent", "tool"];
-  const wanted = title === undefined ? null : store.findByTitle(title)?.id ?? "";
-  const rows = store.listSessions({
+  if (title !== undefined) return { sessions: listTitled(gateway, title) };
+  const rows = gateway.hermes.store().listSessions({
     limit: Math.min(Math.max(Math.trunc(limit), 1), 10_000),
-    excludeSources,
+    excludeSources: NOT_LISTED,
     withMessages: false,
-    filter: (row) => wanted === null ? row.messageCount > 0 || row.title !== null : row.id === wanted,
+    filter: (row) => row.messageCount > 0 || row.title !== null,
   });
-  return {
-    sessions: rows.map((row) =>
-      wanted === null ? renderSummary(row) : { ...renderSummary(row), resolved_id: row.id }
-    ),
-  };
+  return { sessions: rows.map(renderSummary) };
+}
+
+/** The one of that title, looked up where it stands in the list. */
+function listTitled(gateway: Gateway, title: string): Record<string, unknown>[] {
+  const store = gateway.hermes.store();
+  const wanted = store.findByTitle(title);
+  if (wanted === null) return [];
+  const rows = store.listSessions({
+    limit: 1,
+    before: { lastActivityAt: wanted.lastActivityAt, id: `${wanted.id}\u{10ffff}` },
+    excludeSources: NOT_LISTED,
+    withMessages: false,
+  });
+  return rows.filter(({ id }) => id === wanted.id).map((row) => ({
+    ...renderSummary(row),
+    resolved_id: row.id,
+  }));
 }
 
 function renderSummary(row: SessionSummary): Record<string, unknown> {

@@ -40,6 +40,7 @@ export function skillMethods(gateway: Gateway): DefinedMethod[] {
         const now = new Set((await listSkills(hermes)).map((skill) => skill.name));
         const before = known ?? now;
         known = now;
+        if (await gateway.live.skills.reload()) { for (const live of gateway.live.all()) live.emitInfo(); }
         const result = {
           added: [...now].filter((name) => !before.has(name)),
           removed: [...before].filter((name) => !now.has(name)),

@@ -1,0 +1,86 @@
+/**
+ * Turns that nobody typed: the results of background subagents, one turn each, between the turns of the user and
+ * behind the prompts that wait (core.md I.4). A result is settled when its message is in the conversation; until then
+ * it stays in the store and survives the process.
+ */
+import {
+  type CoreEvent,
+  DELEGATION_KIND,
+  type DelegationControl,
+  type LaterResult,
+  type Session,
+  type TurnHandle,
+  type UserInput,
+} from "@/core/contract.ts";
+
+export interface LaterHost {
+  readonly session: Session;
+  /** A turn runs, is about to, or a prompt waits. */
+  readonly busy: boolean;
+  /** Only while not busy. */
+  startTurn(input: UserInput): TurnHandle;
+  onFault(where: string, error: unknown): void;
+}
+
+export class LaterTurns {
+  readonly #host: LaterHost;
+  readonly #delegation: DelegationControl;
+  #taking = false;
+  /** Something may have come in meanwhile. */
+  #again = false;
+  /** The turn that brings a result in, until it has begun. */
+  #starting: { readonly id: string; readonly turnId: string } | null = null;
+
+  constructor(host: LaterHost, delegation: DelegationControl) {
+    this.#host = host;
+    this.#delegation = delegation;
+  }
+
+  /** Starts the next waiting result's turn, when there is one and nothing else is to be done. */
+  offer(): void {
+    this.#again = this.#taking;
+    if (this.#taking || !this.#isFree()) return;
+    this.#taking = true;
+    this.#next().catch((error) => this.#host.onFault("delegation", error)).finally(() => {
+      this.#taking = false;
+      if (this.#again) this.offer();
+    });
+  }
+
+  #isFree(): boolean {
+    const { session, busy } = this.#host;
+    return !busy && session.stored && !session.closed && !session.running && this.#starting === null;
+  }
+
+  async #next(): Promise<void> {
+    const { headId } = this.#host.session;
+    if (!this.#delegation.hasLater(headId)) return;
+    const result = await this.#delegation.takeLater(headId);
+    if (result === null) return;
+    if (this.#isFree()) this.#start(result);
+    else await this.#delegation.settleLater(result.id, "unused");
+  }
+
+  #start({ id, text }: LaterResult): void {
+    const turn = this.#host.startTurn({ content: text, displayKind: DELEGATION_KIND });
+    this.#starting = { id, turnId: turn.id };
+    turn.done.then(() => this.#settle(turn.id, "failed")).catch((error) =>
+      this.#host.onFault("delegation", error)
+    );
+  }
+
+  onEvent(event: CoreEvent): void {
+    if (event.type === "turn.start") {
+      this.#settle(event.turnId, "stored").catch((error) => this.#host.onFault("delegation", error));
+    }
+    if (event.type === "session.change" && event.what === "delegation") this.offer();
+  }
+
+  /** Once per turn: what has begun is in the conversation, however it ends. */
+  async #settle(turnId: string, outcome: "stored" | "failed"): Promise<void> {
+    const starting = this.#starting;
+    if (starting?.turnId !== turnId) return;
+    this.#starting = null;
+    await this.#delegation.settleLater(starting.id, outcome);
+  }
+}
