@@ -62,7 +62,13 @@ export async function makeRig(options: RigOptions = {}): Promise<Rig> {
 /** A config that names a scripted model server as the only provider. */
 export function modelConfig(url: string, extra: Record<string, unknown> = {}): Record<string, unknown> {
   return {
-    model: { default: "scripted", provider: "custom", base_url: url, context_length: 128000 },
+    model: {
+      default: "scripted",
+      provider: "custom",
+      base_url: url,
+      context_length: 128000,
+      supports_vision: true,
+    },
     ...extra,
   };
 }

@@ -7,16 +7,18 @@
 import type { Hermes } from "@/app/mod.ts";
 import { type Context, Hono } from "@hono/hono";
 import { LinearRouter } from "@hono/hono/router/linear-router";
+import type { Scope } from "./api_keys.ts";
 import { createAuth } from "./auth.ts";
+import { type Caller, requireScopes } from "./callers.ts";
 import { ApiError, errorResponse, toApiError } from "./errors.ts";
 import { getCapabilities } from "./routes/capabilities.ts";
 import { getDetailedHealth, getHealth } from "./routes/health.ts";
 import { getModel, getModelOptions, listModels } from "./routes/models.ts";
 import { type ApiOptions, type ApiService, createService } from "./service.ts";
-import { throughGates } from "./through_gates.ts";
+import { throughGates, type Visit } from "./through_gates.ts";
 
-/** `peer`: the client's address, for the log. */
-export type ApiEnv = { Bindings: { readonly peer?: string } };
+/** `peer`: the address of the connection. `visit`: set before routing. */
+export type ApiEnv = { Bindings: { readonly peer?: string }; Variables: { visit: Visit } };
 export type ApiContext = Context<ApiEnv>;
 export type ApiApp = Hono<ApiEnv>;
 
@@ -27,13 +29,28 @@ interface Route {
   readonly path: string;
   /** Works without the key. */
   readonly isPublic?: true;
+  /** What a scoped key needs, all of it; none: any key will do. */
+  readonly scopes?: readonly Scope[];
   readonly handle: Handler;
 }
 
-const ROUTES: readonly Route[] = [
+/** The table of routes; the document of `GET /openapi.json` is made from it. */
+export const ROUTES: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/",
+    isPublic: true,
+    handle: async (api, c) => (await consolePage()).getConsoleFile(api, c.req.raw, "index.html"),
+  },
+  {
+    method: "GET",
+    path: "/console/:id",
+    isPublic: true,
+    handle: async (api, c) => (await consolePage()).getConsoleFile(api, c.req.raw, idOf(c)),
+  },
   { method: "GET", path: "/health", isPublic: true, handle: getHealth },
   { method: "GET", path: "/v1/health", isPublic: true, handle: getHealth },
-  { method: "GET", path: "/health/detailed", handle: getDetailedHealth },
+  { method: "GET", path: "/health/detailed", scopes: ["admin"], handle: getDetailedHealth },
   { method: "GET", path: "/v1/models", handle: listModels },
   { method: "GET", path: "/v1/models/:id{.+}", handle: (api, c) => getModel(api, idOf(c)) },
   {
@@ -43,8 +60,27 @@ const ROUTES: readonly Route[] = [
   },
   { method: "GET", path: "/v1/capabilities", handle: getCapabilities },
   {
+    method: "GET",
+    path: "/metrics",
+    scopes: ["admin"],
+    handle: async (api) => (await import("./routes/metrics.ts")).getMetrics(api),
+  },
+  {
+    method: "GET",
+    path: "/openapi.json",
+    isPublic: true,
+    handle: async (api) => (await import("./openapi/routes.ts")).getOpenApi(api, ROUTES),
+  },
+  {
+    method: "GET",
+    path: "/docs",
+    isPublic: true,
+    handle: async (api) => (await import("./openapi/routes.ts")).getDocs(api, ROUTES),
+  },
+  {
     method: "POST",
     path: "/v1/chat/completions",
+    scopes: ["chat"],
     handle: async (api, c) => (await import("./routes/chat.ts")).postChat(api, c.req.raw),
   },
   { method: "GET", path: "/v1/skills", handle: async (api) => (await toolsets()).listSkills(api) },
@@ -52,100 +88,124 @@ const ROUTES: readonly Route[] = [
   {
     method: "GET",
     path: "/api/sessions",
+    scopes: ["sessions"],
     handle: async (api, c) => (await sessions()).listSessions(api, queryOf(c)),
   },
   {
     method: "POST",
     path: "/api/sessions",
+    scopes: ["sessions"],
     handle: async (api, c) => (await sessions()).createSession(api, c.req.raw),
   },
   {
     method: "GET",
     path: "/api/sessions/:id",
+    scopes: ["sessions"],
     handle: async (api, c) => (await sessions()).getSession(api, idOf(c)),
   },
   {
     method: "PATCH",
     path: "/api/sessions/:id",
+    scopes: ["sessions"],
     handle: async (api, c) => (await sessions()).patchSession(api, c.req.raw, idOf(c)),
   },
   {
     method: "DELETE",
     path: "/api/sessions/:id",
+    scopes: ["sessions"],
     handle: async (api, c) => (await sessions()).deleteSession(api, idOf(c)),
   },
   {
     method: "GET",
     path: "/api/sessions/:id/messages",
+    scopes: ["sessions"],
     handle: async (api, c) => (await sessions()).listMessages(api, idOf(c), queryOf(c)),
   },
   {
     method: "POST",
     path: "/api/sessions/:id/fork",
+    scopes: ["sessions"],
     handle: async (api, c) => (await sessions()).forkSession(api, c.req.raw, idOf(c)),
   },
   {
     method: "POST",
     path: "/api/sessions/:id/chat",
+    scopes: ["sessions", "chat"],
     handle: async (api, c) => (await sessionChat()).postSessionChat(api, c.req.raw, idOf(c), false),
   },
   {
     method: "POST",
     path: "/api/sessions/:id/chat/stream",
+    scopes: ["sessions", "chat"],
     handle: async (api, c) => (await sessionChat()).postSessionChat(api, c.req.raw, idOf(c), true),
   },
   ...["/api/jobs", "/api/jobs/:rest{.+}"].flatMap((path) =>
-    (["GET", "POST", "PATCH", "DELETE"] as const).map((method) => ({ method, path, handle: noJobs }))
+    (["GET", "POST", "PATCH", "DELETE"] as const).map((method) => ({
+      method,
+      path,
+      scopes: ["admin"] as const,
+      handle: noJobs,
+    }))
   ),
   {
     method: "POST",
     path: "/v1/responses",
+    scopes: ["chat"],
     handle: async (api, c) => (await import("./routes/responses.ts")).postResponse(api, c.req.raw),
   },
   {
     method: "GET",
     path: "/v1/responses/:id",
+    scopes: ["chat"],
     handle: async (api, c) =>
       (await import("./routes/stored_responses.ts")).getResponse(api, idOf(c), queryOf(c)),
   },
   {
     method: "DELETE",
     path: "/v1/responses/:id",
+    scopes: ["chat"],
     handle: async (api, c) => (await import("./routes/stored_responses.ts")).deleteResponse(api, idOf(c)),
   },
   {
     method: "POST",
     path: "/v1/runs",
+    scopes: ["runs"],
     handle: async (api, c) => (await import("./routes/runs.ts")).postRun(api, c.req.raw),
   },
   {
     method: "GET",
     path: "/v1/runs",
+    scopes: ["runs:read"],
     handle: async (api, c) => (await import("./routes/runs.ts")).listRuns(api, queryOf(c)),
   },
   {
     method: "GET",
     path: "/v1/runs/:id",
+    scopes: ["runs:read"],
     handle: async (api, c) => (await import("./routes/runs.ts")).getRun(api, idOf(c)),
   },
   {
     method: "GET",
     path: "/v1/runs/:id/events",
+    scopes: ["runs:read"],
     handle: async (api, c) => (await import("./routes/run_events.ts")).getRunEvents(api, c.req.raw, idOf(c)),
   },
   {
     method: "POST",
     path: "/v1/runs/:id/steer",
+    scopes: ["runs"],
     handle: async (api, c) => (await import("./routes/run_control.ts")).postSteer(api, c.req.raw, idOf(c)),
   },
   {
     method: "POST",
     path: "/v1/runs/:id/stop",
+    scopes: ["runs"],
     handle: async (api, c) => (await import("./routes/run_control.ts")).postStop(api, idOf(c)),
   },
   {
     method: "POST",
     path: "/v1/runs/:id/approval",
+    scopes: ["approve"],
     handle: async (api, c) => (await import("./routes/approvals.ts")).postApproval(api, c.req.raw, idOf(c)),
   },
 ];
@@ -157,6 +217,10 @@ function sessions() {
 
 function sessionChat() {
   return import("./routes/session_chat.ts");
+}
+
+function consolePage() {
+  return import("./console/mod.ts");
 }
 
 function toolsets() {
@@ -183,9 +247,11 @@ export function createApp(api: ApiService): ApiApp {
     router: new LinearRouter(),
     getPath: (request) => plainPath(request.url),
   });
-  app.onError((error) => {
+  app.onError((error, context) => {
     const refusal = toApiError(error);
-    if (refusal.status === 500) hermes.log.error(`api: ${hermes.redact(describe(error))}`);
+    if (refusal.status === 500) {
+      hermes.log.error(`api: ${context.get("visit").id} ${hermes.redact(describe(error))}`);
+    }
     return errorResponse(refusal, api.redact);
   });
   app.notFound(() => errorResponse(new ApiError(404, "not_found", "No such route"), api.redact));
@@ -202,7 +268,8 @@ export function createApiApp(hermes: Hermes, options: ApiOptions): ApiApp {
 function gatekeeper(api: ApiService) {
   return async (context: ApiContext, next: () => Promise<void>): Promise<void> => {
     let routed: Response | null = null;
-    const response = await throughGates(api, context.req.raw, async () => {
+    const response = await throughGates(api, context.req.raw, context.env?.peer ?? "", async (visit) => {
+      context.set("visit", visit);
       await next();
       return routed = context.res;
     });
@@ -211,12 +278,34 @@ function gatekeeper(api: ApiService) {
   };
 }
 
+const MAX_AGENT = 150;
+
+/** The key's name and what the program calls itself. */
+function clientOf(caller: Caller, agent = ""): string {
+  const name = caller.keyId === null && caller.name === "full" ? "api" : caller.name;
+  const program = agent.replace(/[\p{C}\s]+/gu, " ").trim().slice(0, MAX_AGENT).toWellFormed();
+  return program === "" ? name : `${name} (${program})`;
+}
+
 function addRoutes(app: ApiApp, api: ApiService): void {
-  const authenticate = createAuth(api.options.key, api.hermes.log);
+  const { hermes, limits, options } = api;
+  const authenticate = createAuth({
+    key: options.key,
+    log: hermes.log,
+    limits,
+    settings: () => hermes.settings(),
+  });
   for (const route of ROUTES) {
-    app.on(route.method, route.path, (context) => {
-      if (!route.isPublic) authenticate(context.req.raw, context.env?.peer ?? "");
-      return route.handle(api, context);
+    app.on(route.method, route.path, async (context) => {
+      const visit = context.get("visit");
+      visit.route = route.path;
+      if (route.isPublic) return await route.handle(api, context);
+      const found = authenticate(context.req.raw, { peer: visit.peer, requestId: visit.id });
+      const caller = found instanceof Promise ? await found : found;
+      visit.key = caller.name;
+      requireScopes(caller, route.scopes ?? []);
+      const client = clientOf(caller, context.req.header("User-Agent"));
+      return await route.handle({ ...api.as(caller), client }, context);
     });
   }
   for (const path of new Set(ROUTES.map((route) => route.path))) {

@@ -3,6 +3,7 @@
  * earlier response. Shared by responses and runs.
  */
 import type { ResponseRow } from "@/core/contract.ts";
+import { sees } from "./callers.ts";
 import { ApiError } from "./errors.ts";
 import type { ApiService } from "./service.ts";
 import type { PlaceWish } from "./turn_places.ts";
@@ -10,7 +11,7 @@ import type { PlaceWish } from "./turn_places.ts";
 /** Throws 404 for an id that is unknown or no longer kept. */
 export async function requireChain(api: ApiService, id: string): Promise<ResponseRow> {
   const row = await api.hermes.store().responses.get(id);
-  if (row) return row;
+  if (row && sees(api.caller, row.keyId)) return row;
   throw new ApiError(
     404,
     "previous_response_not_found",

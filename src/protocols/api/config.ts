@@ -17,12 +17,24 @@ export interface ApiConfig {
   readonly loopback: boolean;
   /** The virtual model of `/v1/models`. */
   readonly modelName: string;
+  /** Proxies whose `X-Forwarded-*` headers count. */
+  readonly trustedHosts?: readonly string[];
+  /** Whether requests are counted for `GET /metrics`. */
+  readonly metrics?: boolean;
+  readonly logFormat?: "text" | "json";
+  /** Whether each request is a line in the log. */
+  readonly logRequests?: boolean;
+  /** Milliseconds that running turns get after a stop signal before they are interrupted. */
+  readonly drainMs?: number;
 }
 
 /** Flags of `hermes serve`. */
 export interface ServeFlags {
   readonly host?: string;
   readonly port?: number;
+  readonly logFormat?: "text" | "json";
+  /** Seconds. */
+  readonly drain?: number;
 }
 
 const DEFAULT_HOST = "127.0.0.1";
@@ -38,6 +50,11 @@ export function readApiConfig(settings: Settings, flags: ServeFlags): Omit<ApiCo
     origins: server.cors_origins,
     allowedHosts: server.allowed_hosts.map(hostName),
     modelName: server.model_name.trim() || DEFAULT_MODEL_NAME,
+    trustedHosts: server.trusted_hosts ?? [],
+    metrics: server.metrics ?? false,
+    logFormat: flags.logFormat ?? "text",
+    logRequests: flags.logFormat === "json" && ["DEBUG", "INFO"].includes(settings.logging.level),
+    drainMs: (flags.drain ?? server.drain_seconds ?? 0) * 1000,
   };
 }
 

@@ -8,6 +8,8 @@ import { HermesError, type HermesErrorCode } from "@/core/contract.ts";
 
 export interface ApiErrorOptions {
   readonly param?: string;
+  /** Where it does not follow from the status. */
+  readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** The `error.hermes` block of a turn that failed. */
   readonly hermes?: Readonly<Record<string, unknown>>;
@@ -20,6 +22,7 @@ export class ApiError extends Error {
   readonly param: string | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly hermes: Readonly<Record<string, unknown>> | null;
+  readonly #type: string | null;
 
   constructor(status: number, code: string | null, message: string, options: ApiErrorOptions = {}) {
     super(message);
@@ -29,9 +32,11 @@ export class ApiError extends Error {
     this.param = options.param ?? null;
     this.headers = options.headers ?? {};
     this.hermes = options.hermes ?? null;
+    this.#type = options.type ?? null;
   }
 
   get type(): string {
+    if (this.#type !== null) return this.#type;
     if (this.status === 429) return "rate_limit_error";
     return this.status === 500 || this.status === 502 ? "server_error" : "invalid_request_error";
   }

@@ -13,10 +13,11 @@ export const MAX_BODY_BYTES = 10_000_000;
 const LOOPBACK_NAMES = new Set(["localhost", "127.0.0.1", "::1"]);
 const ANY_ADDRESS = new Set(["0.0.0.0", "::"]);
 
-export function checkHost(request: Request, config: ApiConfig): void {
+/** `forwarded`: the name that a trusted proxy was asked by. */
+export function checkHost(request: Request, config: ApiConfig, forwarded: string | null = null): void {
   const bound = hostName(config.host);
   if (ANY_ADDRESS.has(bound)) return;
-  const name = hostName(request.headers.get("Host") ?? new URL(request.url).host);
+  const name = hostName(forwarded ?? request.headers.get("Host") ?? new URL(request.url).host);
   if (name === bound || config.allowedHosts.includes(name)) return;
   if (config.loopback && LOOPBACK_NAMES.has(name)) return;
   throw new ApiError(
@@ -27,10 +28,10 @@ export function checkHost(request: Request, config: ApiConfig): void {
 }
 
 /** True for an `OPTIONS` of an allowed page, which is answered at once. */
-export function checkOrigin(request: Request, config: ApiConfig): boolean {
+export function checkOrigin(request: Request, config: ApiConfig, forwarded: string | null = null): boolean {
   const origin = request.headers.get("Origin");
   if (origin === null) return false;
-  if (!isAllowedOrigin(origin, config)) {
+  if (!isAllowedOrigin(origin, config) && !isOwnOrigin(origin, forwarded ?? request.headers.get("Host"))) {
     throw new ApiError(
       403,
       "origin_not_allowed",
@@ -38,6 +39,14 @@ export function checkOrigin(request: Request, config: ApiConfig): boolean {
     );
   }
   return request.method === "OPTIONS";
+}
+
+/**
+ * A page that this server itself has served, the console: browsers send its origin with every POST. The name in
+ * `Host` has passed the host gate; the scheme is the proxy's affair. Needs no CORS header.
+ */
+function isOwnOrigin(origin: string, host: string | null): boolean {
+  return host !== null && /^https?:\/\/[^/]+$/.test(origin) && origin.replace(/^https?:\/\//, "") === host;
 }
 
 function isAllowedOrigin(origin: string, config: ApiConfig): boolean {
@@ -85,7 +94,10 @@ export function finishHeaders(
   config: ApiConfig,
   requestId: string,
 ): void {
-  for (const [name, value] of SECURITY_HEADERS) headers.set(name, value);
+  for (const [name, value] of SECURITY_HEADERS) {
+    // A page has a content policy of its own.
+    if (!headers.has(name)) headers.set(name, value);
+  }
   headers.set("X-Request-Id", requestId);
   const origin = request.headers.get("Origin");
   if (origin === null || !isAllowedOrigin(origin, config)) return;

@@ -60,6 +60,11 @@ export class LiveRun {
     this.#settle = resolve;
   }
 
+  /** The scoped key that made it; `undefined` = the full key. */
+  get keyId(): string | undefined {
+    return this.#setup.row.keyId;
+  }
+
   get status(): RunStatus {
     return this.#status;
   }

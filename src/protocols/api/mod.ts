@@ -4,6 +4,7 @@ import type { ApiApp } from "./app.ts";
 import type { ApiOptions } from "./front.ts";
 
 export type { ApiApp } from "./app.ts";
+export { isScope, keyNameProblem, makeScopedKey, readKeys, type Scope, SCOPES } from "./api_keys.ts";
 export type { ServeFlags } from "./config.ts";
 export { serveApi } from "./server.ts";
 export type { ApiOptions } from "./front.ts";

@@ -84,7 +84,10 @@ function begin(api: ApiService, draft: ResponseDraft, { place, results, show }: 
     () =>
       session.submit(
         { content: request.prompt ?? "", ...(results.length === 0 ? {} : { results }) },
-        submitOptions(draft, { selection, instructions, context }),
+        {
+          ...submitOptions(draft, { selection, instructions, context }),
+          ...(api.client === undefined ? {} : { client: api.client }),
+        },
       ),
     (event) => {
       if (event.type === "text.delta") return merger.add(event.text);

@@ -6,12 +6,12 @@ import type { Hermes } from "@/app/mod.ts";
 import type { RunKey, RunRow, RunStore } from "@/core/contract.ts";
 import { ApiError } from "./errors.ts";
 import { headOf, LiveRun, type RunSetup } from "./live_run.ts";
-import type { LiveTurns } from "./live_turns.ts";
 import { JOURNAL_LIMIT, type JournalEvent } from "./run_journal.ts";
 
 export interface RunsOptions {
   readonly instance: string;
-  readonly turns: LiveTurns;
+  /** Told after a run's end was saved. */
+  onEnded(status: string): void;
   readonly isAlive?: (pid: number) => boolean;
 }
 
@@ -23,6 +23,15 @@ const HEARTBEAT_MS = 20_000;
 /** Seconds without a heartbeat after which a server counts as dead, whatever its process id says. */
 const SILENT_AFTER = 90;
 const RESTARTED = "The server was restarted before the run ended";
+
+export interface RunListQuery {
+  readonly limit: number;
+  readonly status?: string;
+  readonly sessionId?: string;
+  readonly after?: string;
+  /** Only those of this scoped key. */
+  readonly keyId?: string;
+}
 
 export interface Reservation {
   /** The run that has the key already. */
@@ -67,9 +76,9 @@ export class Runs {
     return this.#store().findByKey(digest);
   }
 
-  async reserve(row: RunRow, key: RunKey | null): Promise<Reservation> {
+  async reserve(row: RunRow, key: RunKey | null, callbackUrl: string | null): Promise<Reservation> {
     await this.#prune();
-    return { earlier: await this.#store().insert(row, key ?? undefined) };
+    return { earlier: await this.#store().insert(row, key ?? undefined, callbackUrl ?? undefined) };
   }
 
   /** A reserved run that cannot begin. */
@@ -88,7 +97,10 @@ export class Runs {
     this.#live.set(run.id, run);
     this.#heart ??= setInterval(() => this.#beat(), HEARTBEAT_MS);
     if (this.#closing) run.interrupt();
-    void run.ended.then(() => this.#forget(run.id));
+    void run.ended.then(() => {
+      this.#forget(run.id);
+      this.#options.onEnded(run.status);
+    });
     return run;
   }
 
@@ -118,9 +130,7 @@ export class Runs {
     return this.#store().events(id, afterSeq);
   }
 
-  list(
-    query: { limit: number; status?: string; sessionId?: string; after?: string },
-  ): Record<string, unknown>[] {
+  list(query: RunListQuery): Record<string, unknown>[] {
     const rows = this.#store().list({ ...query, endedSince: this.#now() - KEEP_STATUS });
     return rows.map((row) => this.#live.get(row.id)?.view() ?? viewOf(row));
   }
@@ -190,6 +200,7 @@ export class Runs {
       detail: JSON.stringify({ ...detail, last_event: event, error: RESTARTED }),
     };
     await store.save(ended, [{ seq, data }], JOURNAL_LIMIT);
+    this.#options.onEnded(ended.status);
     return ended;
   }
 
@@ -213,7 +224,8 @@ export function runNotFound(id: string): ApiError {
   return new ApiError(404, "run_not_found", `Run not found: ${id.slice(0, 100)}`);
 }
 
-function viewOf(row: RunRow): Record<string, unknown> {
+/** The public status of a stored run. */
+export function viewOf(row: RunRow): Record<string, unknown> {
   return { ...headOf(row), ...readDetail(row) };
 }
 

@@ -57,7 +57,7 @@ function choose(hermes: Hermes, fields: ModelFields, virtualModel: string, alway
   const model = fields.model === virtualModel ? "" : fields.model;
   const settings = hermes.settings().gateway.api_server;
   const route = Object.hasOwn(settings.model_routes, model) ? settings.model_routes[model] : undefined;
-  if (route) return { choice: routeChoice(route, provider), source: "model_routes" };
+  if (route) return { choice: routeChoice(model, route, provider), source: "model_routes" };
   if (provider !== "") {
     return { choice: model === "" ? { provider } : { provider, model }, source: "raw_request" };
   }
@@ -76,7 +76,7 @@ interface Route {
   readonly base_url?: string;
 }
 
-function routeChoice(route: Route, requested: string): ModelChoice {
+function routeChoice(alias: string, route: Route, requested: string): ModelChoice {
   if (
     requested !== "" && (route.api_key || route.base_url || (route.provider && route.provider !== requested))
   ) {
@@ -87,6 +87,7 @@ function routeChoice(route: Route, requested: string): ModelChoice {
     model: route.model,
     ...(provider === undefined ? {} : { provider }),
     ...(route.base_url ? { baseUrl: route.base_url } : {}),
+    ...(route.api_key ? { route: alias } : {}),
   };
 }
 

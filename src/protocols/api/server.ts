@@ -9,6 +9,7 @@ import type { HermesBase, HermesStart } from "@/app/mod.ts";
 import { within } from "@/lib/abort.ts";
 import { disableNagle } from "@/lib/nodelay.ts";
 import type { ApiApp } from "./app.ts";
+import { readKeys } from "./api_keys.ts";
 import { type ApiConfig, readApiConfig, type ServeFlags } from "./config.ts";
 import { ApiError, errorResponse } from "./errors.ts";
 import { isLoopbackHost, settleKey } from "./key.ts";
@@ -32,21 +33,28 @@ export async function serveApi(hermes: HermesStart, flags: ServeFlags = {}): Pro
     const loopback = await isLoopbackHost(fixed.host, resolveHost);
     const { key, made } = await settleKey(hermes, given, { host: fixed.host, loopback });
     const server = await start(hermes, { ...fixed, key, loopback });
-    if (made) announceKey(hermes, server.url, key);
-    if (!loopback) stderr(OPEN_WARNING);
-    for (const warning of [...hermes.config.warnings(), ...routeWarnings(hermes), ...modelWarning(hermes)]) {
-      stderr(`hermes: ${warning}`);
-    }
+    const isJson = fixed.logFormat === "json";
+    if (made) announceKey(hermes, server.url, key, isJson);
+    const tell = isJson ? hermes.log.warn : stderr;
+    if (!loopback) tell(OPEN_WARNING);
+    for (const warning of warningsOf(hermes)) tell(isJson ? warning : `hermes: ${warning}`);
     print(`API server listening on ${server.url} (model: ${fixed.modelName})`);
     await stop.requested;
     await server.close(stop.again);
     return 0;
   } catch (error) {
-    stderr(`hermes: ${hermes.redact(error instanceof Error ? error.message : String(error))}`);
+    const reason = hermes.redact(error instanceof Error ? error.message : String(error));
+    if (flags.logFormat === "json") hermes.log.error(reason);
+    else stderr(`hermes: ${reason}`);
     return 1;
   } finally {
     stop.dispose();
   }
+}
+
+function warningsOf(hermes: HermesStart): string[] {
+  const { problems } = readKeys(hermes.settings().gateway.api_server.keys);
+  return [...hermes.config.warnings(), ...problems, ...modelWarning(hermes)];
 }
 
 /** A server without a model answers 503; who starts it should not learn that from its clients. */
@@ -62,16 +70,6 @@ function modelWarning(hermes: HermesBase): string[] {
 const OPEN_WARNING =
   "WARNING: the server can be reached from the network and its terminal tool runs on this machine without a " +
   "sandbox: whoever has the key can run commands here.";
-
-/** What a route asks for and does not get. */
-function routeWarnings(hermes: HermesBase): string[] {
-  return Object.entries(hermes.settings().gateway.api_server.model_routes)
-    .filter(([, route]) => route.api_key)
-    .map(([alias]) =>
-      `model_routes.${alias}.api_key is not used: describe the endpoint with its key under providers.<name> and ` +
-      "name that as the provider"
-    );
-}
 
 interface RunningServer {
   readonly url: string;
@@ -102,10 +100,12 @@ async function start(hermes: HermesStart, config: ApiConfig): Promise<RunningSer
       clearTimeout(later);
       front.admission.drain();
       const booted = boot.started ? await boot.get().catch(() => null) : null;
-      booted?.api.runs.interrupt();
+      if (config.drainMs) await within(Promise.race([front.admission.whenIdle(), hurry]), config.drainMs);
+      booted?.api.allRuns.interrupt();
       booted?.api.turns.cancelAll();
       await within(Promise.race([front.admission.whenIdle(), hurry]), DRAIN_MS);
-      await within(Promise.race([booted?.api.runs.settled() ?? Promise.resolve(), hurry]), DRAIN_MS);
+      await within(Promise.race([booted?.api.allRuns.settled() ?? Promise.resolve(), hurry]), DRAIN_MS);
+      if (booted) await Promise.race([booted.api.callbacks.close(DRAIN_MS), hurry]);
       await within(Promise.race([server.shutdown(), hurry]), DRAIN_MS);
     },
   };
@@ -124,7 +124,8 @@ async function bootApi(start: HermesStart, front: Front): Promise<Booted> {
     import("./app.ts"),
   ]);
   const api = createService(hermes, front.options, front);
-  await api.runs.recover();
+  await api.allRuns.recover();
+  api.callbacks.wake();
   warmModel(hermes);
   return { api, app: createApp(api) };
 }
@@ -159,11 +160,22 @@ function lazily<T>(make: () => Promise<T>): Lazy<T> {
   };
 }
 
+function noAddress(): Response {
+  const error = { message: "The request has no usable address", type: "invalid_request_error", param: null };
+  return Response.json({ error: { ...error, code: "invalid_request" } }, { status: 400 });
+}
+
 /** `/health` is answered at once; the rest of the program is loaded with the first other request. */
 function createHandler(front: Front, boot: Lazy<Booted>): Handler {
   return async (request, info) => {
-    if (request.method === "GET" && isHealth(new URL(request.url).pathname)) {
-      return await throughGates(front, request, () => getHealth(front));
+    const address = URL.parse(request.url);
+    // An empty Host header makes an address that nothing can be read from.
+    if (!address) return noAddress();
+    if (request.method === "GET" && isHealth(address.pathname)) {
+      return await throughGates(front, request, info.remoteAddr.hostname, (visit) => {
+        visit.route = "/health";
+        return getHealth(front);
+      });
     }
     const { app } = await boot.get();
     return await app.fetch(request, { peer: info.remoteAddr.hostname });
@@ -229,13 +241,18 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function announceKey(hermes: HermesBase, url: string, key: string): void {
+/** A key never goes where logs are collected. */
+function announceKey(hermes: HermesBase, url: string, key: string, isJson: boolean): void {
   const { stderr } = hermes.platform;
+  if (isJson) {
+    return hermes.log.warn(`No API key was set. Made one and stored it in ${hermes.config.envPath}`);
+  }
   stderr(`No API key was set. Made one and stored it in ${hermes.config.envPath}; it is shown only now:`);
   stderr(`  ${key}`);
   stderr("Try it:");
   stderr(`  curl ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" \\`);
   stderr(`    -d '{"messages":[{"role":"user","content":"Hello"}]}'`);
+  stderr(`or open the console: ${url}/#key=${key}`);
 }
 
 function print(line: string): void {

@@ -1,10 +1,13 @@
 /**
  * The live sessions of this door: opened or created by id, counted while turns are in them, and closed when more
- * are idle than `max_live_sessions`. Routes decide which id they want; what a session holds is the core's.
+ * are idle than `max_live_sessions`. Routes decide which id they want; what a session holds is the core's. To a scoped
+ * key only the sessions are there that it has made; what it makes is written down as its own first.
  */
 import { isAbsolute, resolve } from "node:path";
 import type { Hermes } from "@/app/mod.ts";
 import { HermesError, type Message, type ModelChoice, type Session } from "@/core/contract.ts";
+
+import { type Caller, FULL, privately, sees } from "./callers.ts";
 
 const SOURCE = "api_server";
 
@@ -16,28 +19,62 @@ export interface NewSession {
   readonly model?: ModelChoice;
   /** Write the row at once. */
   readonly storeNow?: boolean;
+  /** Never stored: needs no owner. */
+  readonly passing?: boolean;
+}
+
+/** Shared by the views of all keys. */
+interface State {
+  /** Least recently used first. */
+  readonly opened: Map<string, Session>;
+  /** How many of our turns are in a session; one that is in use is not closed. */
+  readonly uses: Map<string, number>;
+  /** Sessions on their way out: they can be opened again when they are closed. */
+  readonly closing: Map<string, Promise<void>>;
 }
 
 export class SessionPool {
   readonly #hermes: Hermes;
-  /** Least recently used first. */
-  readonly #opened = new Map<string, Session>();
-  /** How many of our turns are in a session; one that is in use is not closed. */
-  readonly #uses = new Map<string, number>();
-  /** Sessions on their way out: they can be opened again when they are closed. */
-  readonly #closing = new Map<string, Promise<void>>();
+  readonly #caller: Caller;
+  readonly #state: State;
 
-  constructor(hermes: Hermes) {
+  constructor(
+    hermes: Hermes,
+    caller: Caller = FULL,
+    state: State = { opened: new Map(), uses: new Map(), closing: new Map() },
+  ) {
     this.#hermes = hermes;
+    this.#caller = caller;
+    this.#state = state;
+  }
+
+  /** The same sessions, as far as they are the caller's. */
+  as(caller: Caller): SessionPool {
+    return new SessionPool(this.#hermes, caller, this.#state);
+  }
+
+  /** Whether the caller may know of it. */
+  isOwn(id: string): boolean {
+    return this.#caller.keyId === null || sees(this.#caller, this.#hermes.store().owners.ofSession(id));
+  }
+
+  /** Makes a new id the caller's; false when it is taken. */
+  async claim(id: string): Promise<boolean> {
+    const { keyId } = this.#caller;
+    if (keyId === null) return true;
+    const store = this.#hermes.store();
+    if (this.#hermes.sessions.get(id) || store.getSession(id)) return false;
+    return await store.owners.claimSession(id, keyId);
   }
 
   isUsed(id: string): boolean {
-    return this.#uses.has(id);
+    return this.#state.uses.has(id);
   }
 
   /** `null` when there is no such session. */
   async open(id: string): Promise<Session | null> {
-    await this.#closing.get(id);
+    await this.#state.closing.get(id);
+    if (!this.isOwn(id)) return null;
     try {
       return await this.#hermes.sessions.open(id, { surface: SOURCE, editPolicy: null });
     } catch (error) {
@@ -49,6 +86,7 @@ export class SessionPool {
   /** `null` when the id is taken. */
   async create(id: string, options: NewSession): Promise<Session | null> {
     const { sessionKey, history, fingerprint, title, model, storeNow } = options;
+    if (options.passing !== true && !(await this.claim(id))) return null;
     try {
       return await this.#hermes.sessions.create({
         id,
@@ -56,7 +94,7 @@ export class SessionPool {
         surface: SOURCE,
         cwd: this.#cwd(),
         editPolicy: null,
-        ...(sessionKey === null ? {} : { sessionKey }),
+        ...(sessionKey === null ? {} : { sessionKey: privately(this.#caller, sessionKey) }),
         ...(history === undefined || history.length === 0 ? {} : { history }),
         ...(fingerprint === undefined ? {} : { fingerprint }),
         ...(title === undefined ? {} : { title }),
@@ -72,22 +110,23 @@ export class SessionPool {
   /** Marks a session as used by one turn; the result ends that and may be called again without effect. */
   use(session: Session): () => void {
     const { id } = session;
-    this.#opened.delete(id);
-    this.#opened.set(id, session);
-    this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
+    this.#state.opened.delete(id);
+    this.#state.opened.set(id, session);
+    this.#state.uses.set(id, (this.#state.uses.get(id) ?? 0) + 1);
     let used = true;
     return () => {
       if (!used) return;
       used = false;
-      const left = this.#uses.get(id)! - 1;
-      if (left > 0) this.#uses.set(id, left);
-      else this.#uses.delete(id);
+      const left = this.#state.uses.get(id)! - 1;
+      if (left > 0) this.#state.uses.set(id, left);
+      else this.#state.uses.delete(id);
       this.#trim();
     };
   }
 
   /** What a session holds, from memory when it is live and never rotated; `null` when there is no such session. */
   transcript(id: string): readonly Message[] | null {
+    if (!this.isOwn(id)) return null;
     const live = this.#hermes.sessions.get(id);
     if (live && (!live.stored || live.headId === live.id)) return live.history();
     const store = this.#hermes.store();
@@ -98,19 +137,20 @@ export class SessionPool {
   /** Closes the idle ones that were not used for longest. */
   #trim(): void {
     const limit = this.#hermes.settings().max_live_sessions;
-    for (const [id, session] of this.#opened) {
-      if (this.#opened.size <= limit) return;
-      if (this.#uses.has(id) || session.running) continue;
-      this.#opened.delete(id);
+    for (const [id, session] of this.#state.opened) {
+      if (this.#state.opened.size <= limit) return;
+      if (this.#state.uses.has(id) || session.running) continue;
+      this.#state.opened.delete(id);
       const closing = session.close("lru_evict")
         .catch((error) => this.#hermes.log.warn(`api: cannot close session ${id}: ${String(error)}`))
-        .finally(() => this.#closing.delete(id));
-      this.#closing.set(id, closing);
+        .finally(() => this.#state.closing.delete(id));
+      this.#state.closing.set(id, closing);
     }
   }
 
-  /** Where tools work: the configured directory, taken from the process's own. */
+  /** Where tools work: the key's workspace, else the configured directory, taken from the process's own. */
   #cwd(): string {
+    if (this.#caller.workspace !== null) return this.#caller.workspace;
     const configured = this.#hermes.settings().terminal.cwd;
     return isAbsolute(configured) ? configured : resolve(this.#hermes.platform.cwd(), configured);
   }

@@ -9,6 +9,7 @@ import {
   type Session,
   type TurnResult,
 } from "@/core/contract.ts";
+import { ownedBy } from "./callers.ts";
 import type { ApiService } from "./service.ts";
 import { endOf, type TranscriptEnd } from "./turn_places.ts";
 
@@ -60,6 +61,7 @@ export async function storeResponse(
     response: JSON.stringify(response),
     history: history.map((message) => capped(message, outputLimit(api))),
     instructions: facts.instructions,
+    ...ownedBy(api.caller),
   };
   try {
     await api.hermes.store().responses.put(row, RESPONSE_LIMIT);

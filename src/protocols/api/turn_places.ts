@@ -7,6 +7,7 @@
  */
 import type { Hermes } from "@/app/mod.ts";
 import type { Message, Session } from "@/core/contract.ts";
+import { type Caller, FULL, privately } from "./callers.ts";
 import { ApiError } from "./errors.ts";
 import type { SessionPool } from "./session_pool.ts";
 import { sha256 } from "./sha256.ts";
@@ -42,10 +43,12 @@ export interface TurnPlace {
 export class TurnPlaces {
   readonly #hermes: Hermes;
   readonly #pool: SessionPool;
+  readonly #caller: Caller;
 
-  constructor(hermes: Hermes, pool: SessionPool) {
+  constructor(hermes: Hermes, pool: SessionPool, caller: Caller = FULL) {
     this.#hermes = hermes;
     this.#pool = pool;
+    this.#caller = caller;
   }
 
   /** The id a turn would get, without opening anything; a session key is bound to it from now on. */
@@ -53,7 +56,7 @@ export class TurnPlaces {
     const known = wish.sessionId ?? wish.chain?.sessionId;
     if (known !== undefined) return known;
     if (wish.sessionKey === null) return wish.freshId;
-    const name = `api.session_key.${await sha256(wish.sessionKey)}`;
+    const name = `api.session_key.${await sha256(privately(this.#caller, wish.sessionKey))}`;
     const store = this.#hermes.store();
     const bound = store.getMeta(name);
     if (bound !== null) return bound;

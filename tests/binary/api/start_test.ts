@@ -42,8 +42,8 @@ Deno.test("api 1: on loopback a key is made, stored 0600, shown once, and used a
     key = /^API_SERVER_KEY="?([A-Za-z0-9_-]{43})"?$/m.exec(env)?.[1] ?? "";
     assert(key !== "", env);
     assertEquals((await Deno.stat(`${rig.home}/.env`)).mode! & 0o777, 0o600);
-    await eventually(() => api.stderr().includes("Try it:"));
-    assertEquals(api.stderr().split(key).length - 1, 2);
+    await eventually(() => api.stderr().includes("or open the console:"));
+    assertEquals(api.stderr().split(key).length - 1, 3);
     assertMatch(
       api.stderr(),
       new RegExp(`curl ${api.url}/v1/chat/completions -H "Authorization: Bearer ${key}"`),

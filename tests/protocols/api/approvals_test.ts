@@ -76,6 +76,7 @@ Deno.test("FC-14: an answer settles the one request it names, once", async () =>
   assertEquals(outcomes.p1, {
     type: "answered",
     answer: { type: "choice", choice: "deny", reason: "not now" },
+    by: "api",
   });
   assertEquals(await answer({ choice: "once" }), [409, "approval_not_active"]);
 });

@@ -150,6 +150,12 @@ export function createFakeHermes(settings: Record<string, unknown> = {}): FakeHe
       get runs() {
         return database().runs;
       },
+      get owners() {
+        return database().owners;
+      },
+      get callbacks() {
+        return database().callbacks;
+      },
       get responses() {
         return database().responses;
       },

@@ -60,8 +60,10 @@ Deno.test("api 58: every true capability and every listed endpoint has a route t
     "audio_api",
     "jobs_admin",
     "memory_write_api",
+    "metrics",
     "realtime_voice",
     "reasoning_streaming",
+    "run_callbacks",
     "session_model_lock",
   ]);
   assertEquals(features.runs_idempotency, { supported: true, durable: true, retention_seconds: 86400 });

@@ -108,6 +108,7 @@ export class ChatRenderer {
       case "steer.delivered":
       case "session.change":
       case "session.rotated":
+      case "subagent":
       case "turn.end":
         return "";
       default:

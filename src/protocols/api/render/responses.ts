@@ -112,6 +112,7 @@ export class ResponseRenderer {
       case "steer.delivered":
       case "session.change":
       case "session.rotated":
+      case "subagent":
       case "turn.end":
         return "";
       default:

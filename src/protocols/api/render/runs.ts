@@ -10,6 +10,7 @@ import {
   type TurnResult,
 } from "@/core/contract.ts";
 import { approvalPayload } from "./approval.ts";
+import { subagentEvents } from "./subagents.ts";
 
 export type EventFields = Readonly<Record<string, unknown>> & { readonly event: string };
 
@@ -56,6 +57,8 @@ export function runEvents(event: CoreEvent, options: RunRenderOptions): EventFie
       return [{ event: "approval.responded", ...answerOf(event.outcome), request_id: event.ask.id }];
     case "steer.queued":
       return [{ event: "run.steered", accepted: true }];
+    case "subagent":
+      return subagentEvents(event.agent, event.step, redact);
     case "turn.start":
     case "step.start":
     case "reasoning.end":

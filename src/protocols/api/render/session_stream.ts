@@ -66,6 +66,7 @@ export class SessionStreamRenderer {
       case "steer.delivered":
       case "session.change":
       case "session.rotated":
+      case "subagent":
       case "turn.end":
         return "";
       default:

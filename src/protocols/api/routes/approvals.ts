@@ -4,6 +4,7 @@
  */
 import type { ApprovalChoice, Ask, AskAnswer } from "@/core/contract.ts";
 import { type JsonObject, readBool, readJsonObject } from "../body.ts";
+import { requireScopes } from "../callers.ts";
 import { ApiError, badRequest } from "../errors.ts";
 import { runNotFound } from "../runs.ts";
 import type { ApiService } from "../service.ts";
@@ -32,6 +33,8 @@ export async function postApproval(api: ApiService, request: Request, id: string
   }
   const named = requestId === null ? waiting : waiting.filter((ask) => ask.id === requestId);
   const choice = readChoice(body, named);
+  // It changes what is allowed for everybody, from now on.
+  if (choice === "always") requireScopes(api.caller, ["admin"]);
   if (!turn?.asks || !api.turns.get(id)) {
     throw new ApiError(409, "approval_not_active", "This run takes no approvals any more");
   }
@@ -39,7 +42,8 @@ export async function postApproval(api: ApiService, request: Request, id: string
     throw new ApiError(409, "approval_not_pending", "No matching approval request waits");
   }
   const answer = toAnswer(choice, body.reason);
-  const resolved = named.filter((ask) => turn.session.answer(ask.id, answer) === "accepted").length;
+  const resolved =
+    named.filter((ask) => turn.session.answer(ask.id, answer, api.client) === "accepted").length;
   return Response.json({
     object: "hermes.run.approval_response",
     run_id: id,

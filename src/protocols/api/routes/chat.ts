@@ -15,6 +15,7 @@ import {
 } from "@/core/contract.ts";
 import type { Slot } from "../admission.ts";
 import { readJsonObject } from "../body.ts";
+import { privately } from "../callers.ts";
 import { badRequest } from "../errors.ts";
 import type { StoredAnswer } from "../idempotency.ts";
 import { ChatRenderer } from "../render/chat.ts";
@@ -62,7 +63,12 @@ export async function postChat(api: ApiService, request: Request): Promise<Respo
     };
     if (chatRequest.stream) return await streamChat(api, chat);
     if (key === "") return toResponse(await answerChat(api, chat, request.signal));
-    return await answerOnce(api, chat, `chat\0${key}`, await fingerprintOf(body, headers));
+    return await answerOnce(
+      api,
+      chat,
+      privately(api.caller, `chat\0${key}`),
+      await fingerprintOf(body, headers),
+    );
   } catch (error) {
     slot.release();
     throw error;
@@ -88,6 +94,7 @@ async function startTurn(
       session.submit(input, {
         asks: asks ? { approval: true, edit: true, clarify: false } : NOBODY_TO_ASK,
         scope: id,
+        ...(api.client === undefined ? {} : { client: api.client }),
         ...(request.system === "" ? {} : { systemExtra: request.system }),
         ...(selection.choice === undefined ? {} : { model: selection.choice }),
         ...(request.reasoningEffort === undefined ? {} : { reasoningEffort: request.reasoningEffort }),

@@ -37,7 +37,7 @@ export async function getDetailedHealth(api: ApiService): Promise<Response> {
       status: "ok",
       active_api_runs: api.runs.live,
       process_completions: 0,
-      active_delegations: 0,
+      active_delegations: hermes.sessions.delegation?.active().length ?? 0,
     },
   };
   const status = Object.values(checks).every((check) => check.status === "ok") ? "ok" : "degraded";

@@ -7,6 +7,7 @@
  */
 import type { ResponseRow } from "@/core/contract.ts";
 import { readJsonObject } from "../body.ts";
+import { privately, sees } from "../callers.ts";
 import { requireChain } from "../chains.ts";
 import type { StoredAnswer } from "../idempotency.ts";
 import { type ResponseDraft, type RunningResponse, startResponse } from "../response_turn.ts";
@@ -23,7 +24,7 @@ export async function postResponse(api: ApiService, request: Request): Promise<R
   try {
     const headers = readSessionHeaders(request.headers);
     const body = await readJsonObject(request);
-    const fields = readResponseRequest(body);
+    const fields = withOwnNames(api, readResponseRequest(body));
     if (fields.conversation !== null) leave = await api.conversations.enter(fields.conversation);
     const draft: ResponseDraft = {
       request: fields,
@@ -38,7 +39,12 @@ export async function postResponse(api: ApiService, request: Request): Promise<R
     if (fields.stream) return await streamResponse(api, draft);
     const key = request.headers.get("Idempotency-Key")?.trim() ?? "";
     if (key === "") return toResponse(await answer(api, draft, request.signal));
-    return await answerOnce(api, draft, `responses\0${key}`, await fingerprintOf(body, headers));
+    return await answerOnce(
+      api,
+      draft,
+      privately(api.caller, `responses\0${key}`),
+      await fingerprintOf(body, headers),
+    );
   } catch (error) {
     leave();
     slot.release();
@@ -58,7 +64,14 @@ async function findChain(api: ApiService, request: ResponseRequest): Promise<Res
   if (conversation === null) return null;
   const { responses } = api.hermes.store();
   const id = responses.findByConversation(conversation);
-  return id === null ? null : await responses.get(id);
+  const row = id === null ? null : await responses.get(id);
+  return row && sees(api.caller, row.keyId) ? row : null;
+}
+
+/** Two keys may use one name for two conversations. */
+function withOwnNames(api: ApiService, request: ResponseRequest): ResponseRequest {
+  const { conversation } = request;
+  return conversation === null ? request : { ...request, conversation: privately(api.caller, conversation) };
 }
 
 // ── Stream and plain answer ─────────────────────────────────────────────────────────────────────────────────

@@ -7,6 +7,7 @@
 import type { ResponseRow, RunKey } from "@/core/contract.ts";
 import type { Slot } from "../admission.ts";
 import { type JsonObject, readJsonObject } from "../body.ts";
+import { privately } from "../callers.ts";
 import { canonicalJson } from "../canonical_json.ts";
 import { chainOf, requireChain } from "../chains.ts";
 import { ApiError, badRequest } from "../errors.ts";
@@ -24,14 +25,15 @@ export async function postRun(api: ApiService, request: Request): Promise<Respon
   api.admission.refuseWhenDraining();
   const headers = readSessionHeaders(request.headers);
   const body = await readJsonObject(request);
-  const key = await readKey(request, body, headers);
+  const key = await readKey(api, request, body, headers);
   const run = readRunRequest(body);
+  const callbackUrl = isNothing(body.callback_url) ? null : api.callbacks.check(body.callback_url);
   const chain = run.previousResponseId === null ? null : await requireChain(api, run.previousResponseId);
   const earlier = key && api.runs.findByKey(key.digest);
   if (earlier) return replay(api, earlier, key, headers);
   const slot = api.admission.admit(api.limit());
   try {
-    return await startRun(api, { request: run, headers, chain, key, slot });
+    return await startRun(api, { request: run, headers, chain, key, slot, callbackUrl });
   } catch (error) {
     slot.release();
     throw error;
@@ -44,6 +46,12 @@ interface NewRun {
   readonly chain: ResponseRow | null;
   readonly key: RunKey | null;
   readonly slot: Slot;
+  /** Where its end is to be told. */
+  readonly callbackUrl: string | null;
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null;
 }
 
 async function startRun(api: ApiService, run: NewRun): Promise<Response> {
@@ -53,7 +61,7 @@ async function startRun(api: ApiService, run: NewRun): Promise<Response> {
   const wish = wishOf(run, id);
   const sessionId = await api.places.idOf(wish);
   const row = api.runs.newRow(id, sessionId, request.model || api.options.modelName);
-  const { earlier } = await api.runs.reserve(row, key);
+  const { earlier } = await api.runs.reserve(row, key, run.callbackUrl);
   if (earlier) {
     slot.release();
     return replay(api, earlier, key!, headers);
@@ -99,6 +107,7 @@ async function submitRun(
       session.submit({ content: request.prompt }, {
         asks: { approval: true, edit: true, clarify: false },
         scope: row.id,
+        ...(api.client === undefined ? {} : { client: api.client }),
         ...(system === "" ? {} : { systemExtra: system }),
         ...(selection.choice === undefined ? {} : { model: selection.choice }),
         ...(request.reasoningEffort === undefined ? {} : { reasoningEffort: request.reasoningEffort }),
@@ -153,14 +162,19 @@ function systemOf({ request, chain }: NewRun): string {
 
 // ── Idempotency (A10) ───────────────────────────────────────────────────────────────────────────────────────
 
-async function readKey(request: Request, body: JsonObject, headers: SessionHeaders): Promise<RunKey | null> {
+async function readKey(
+  api: ApiService,
+  request: Request,
+  body: JsonObject,
+  headers: SessionHeaders,
+): Promise<RunKey | null> {
   const key = request.headers.get("Idempotency-Key");
   if (key === null) return null;
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
     throw badRequest("Idempotency-Key must be 1 to 255 visible ASCII characters", "invalid_idempotency_key");
   }
   return {
-    digest: await sha256(`runs\0default\0${key}`),
+    digest: await sha256(privately(api.caller, `runs\0default\0${key}`)),
     fingerprint: await sha256(canonicalJson({ body, session_key: headers.sessionKey })),
   };
 }

@@ -101,6 +101,7 @@ async function start(
       session.submit({ content: turn.prompt }, {
         asks: reader ? { approval: true, edit: true, clarify: false } : NOBODY_TO_ASK,
         scope: turn.runId,
+        ...(api.client === undefined ? {} : { client: api.client }),
         ...(system === "" ? {} : { systemExtra: system }),
         ...(selection.choice === undefined ? {} : { model: selection.choice }),
         ...(fields.reasoningEffort === undefined ? {} : { reasoningEffort: fields.reasoningEffort }),

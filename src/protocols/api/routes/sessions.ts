@@ -1,8 +1,8 @@
 /**
  * `/api/sessions` (api-server.md B10): the stored conversations as a resource. All of them are shown, whichever door
- * made them; turns are in `session_chat.ts`.
+ * made them, to a scoped key its own; turns are in `session_chat.ts`.
  */
-import { HermesError, isUserTurn, type SessionRow, textOf } from "@/core/contract.ts";
+import { HermesError, isUserTurn, type SessionRow, type SessionSummary, textOf } from "@/core/contract.ts";
 import { type JsonObject, readBool, readId, readJsonObject } from "../body.ts";
 import { ApiError, badRequest } from "../errors.ts";
 import { messageView, sessionView } from "../render/sessions.ts";
@@ -26,6 +26,7 @@ export function listSessions(api: ApiService, query: URLSearchParams): Response 
     limit: offset + limit + 1,
     ...(source === null ? {} : { sources: [source] }),
     ...(withChildren ? {} : { excludeSources: ["subagent"] }),
+    ...(api.caller.keyId === null ? {} : { filter: (row: SessionSummary) => api.pool.isOwn(row.rootId) }),
   });
   const data = rows.slice(offset, offset + limit).flatMap((summary) => {
     const row = store.getSession(summary.id);
@@ -108,11 +109,16 @@ function systemKey(id: string): string {
 
 /** The row that an id stands for now. Throws 404. */
 export function requireRow(api: ApiService, id: string): SessionRow {
+  if (!api.pool.isOwn(id)) throw sessionNotFound(id);
   const live = api.hermes.sessions.get(id);
   const store = api.hermes.store();
   const row = live ? store.getSession(live.headId) : store.tipOf(id) ?? store.getSession(id);
-  if (!row) throw new ApiError(404, "session_not_found", `Session not found: ${id.slice(0, 100)}`);
+  if (!row) throw sessionNotFound(id);
   return row;
+}
+
+function sessionNotFound(id: string): ApiError {
+  return new ApiError(404, "session_not_found", `Session not found: ${id.slice(0, 100)}`);
 }
 
 function viewOf(api: ApiService, id: string): Record<string, unknown> {
@@ -196,7 +202,9 @@ export async function forkSession(api: ApiService, request: Request, id: string)
   const title = readTitle(body.title);
   const now = Math.floor(api.hermes.platform.clock.now() / 1000);
   const childId = readNewId(body) ?? `api_${now}_${api.hermes.platform.ids.hex(8)}`;
-  if (api.hermes.store().getSession(childId)) throw sessionExists(childId);
+  if (api.hermes.store().getSession(childId) || !(await api.pool.claim(childId))) {
+    throw sessionExists(childId);
+  }
   try {
     await api.hermes.sessions.fork(id, {
       surface: "api_server",
