@@ -31,7 +31,9 @@ export async function run(args: readonly string[], platform: Platform): Promise<
     ...(parsed.has("demo") ? { demo: true } : {}),
     ...(parsed.has("yolo") ? { yolo: true } : {}),
   };
-  return parsed.has("check") ? await check(options, platform) : await serve(options, platform);
+  if (parsed.has("check")) return await check(options, platform);
+  const { recordOption } = await import("./record_option.ts");
+  return await serve({ ...options, ...await recordOption(parsed, platform) }, platform);
 }
 
 async function serve(options: HermesOptions, platform: Platform): Promise<number> {

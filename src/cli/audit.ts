@@ -96,18 +96,30 @@ function modelOf(detail: AuditRow["detail"]): string {
   return [text(detail["provider"]), text(detail["model"])].filter((part) => part !== "").join(":");
 }
 
+/** What the auxiliary model said first. */
+function smartOf(detail: AuditRow["detail"]): string {
+  const smart = detail["smart"] as Record<string, unknown> | undefined;
+  if (!smart) return "";
+  const why = text(smart["reason"]);
+  return `  smart: ${text(smart["verdict"])}${why === "" ? "" : `, ${why}`}`;
+}
+
 /** What an entry says, for people. */
-function saying({ kind, tool, detail }: AuditRow): string {
+function saying({ kind, tool, detail, surface, client }: AuditRow): string {
   switch (kind) {
     case "turn.start":
-      return text(detail["text"]);
+      return client === surface ? text(detail["text"]) : `${text(detail["text"])}  from ${client}`;
     case "ask": {
       const paths = Array.isArray(detail["paths"]) ? detail["paths"].map(text).join(", ") : "";
       const about = text(detail["command"]) || paths || text(detail["question"]) || text(detail["env_var"]);
-      return `${about}  (${text(detail["reason"]) || text(detail["about"])})`;
+      return `${about}  (${text(detail["reason"]) || text(detail["about"])})${smartOf(detail)}`;
     }
-    case "answer":
-      return text(detail["choice"]) || text(detail["text"]) || text(detail["outcome"]);
+    case "answer": {
+      const given = detail["given"] === undefined ? "" : detail["given"] === true ? "given" : "declined";
+      const said = text(detail["choice"]) || text(detail["text"]) || given || text(detail["outcome"]);
+      const by = text(detail["answered_by"]);
+      return by === "" ? said : `${said}  by ${by}`;
+    }
     case "tool": {
       const refused = text(detail["refused"]);
       const how = refused ? `not done: ${refused}` : detail["is_error"] === true ? "failed" : "done";
@@ -118,6 +130,8 @@ function saying({ kind, tool, detail }: AuditRow): string {
       return [text(detail["outcome"]), modelOf(detail)].filter((part) => part !== "").join("  ");
     case "restore":
       return `put back${filesOf(detail)}`;
+    case "browser":
+      return `controller ${text(detail["controller_id"])} ${text(detail["event"])}  from ${client}`;
   }
 }
 

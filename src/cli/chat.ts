@@ -15,6 +15,7 @@ import { describeError } from "./errors.ts";
 import { type BlockReason, EXIT, exitCodeOfTurn } from "./exit_codes.ts";
 import { findSession, hermesOptions, resolveCwd, tellWarnings, withHermes } from "./hermes_session.ts";
 import { type LineInput, openLineInput } from "./line_input.ts";
+import { recordOption } from "./record_option.ts";
 import { withRedactedEdits } from "./redact_edits.ts";
 import { CHAT } from "./specs.ts";
 import { type Terminal, withTerminal } from "./terminal.ts";
@@ -37,7 +38,8 @@ export function run(args: readonly string[], platform: Platform): Promise<number
   return withTerminal(platform, async (terminal) => {
     const input = openLineInput(terminal, platform);
     try {
-      return await withHermes(platform, hermesOptions(parsed), async (hermes) => {
+      const options = { ...hermesOptions(parsed), ...await recordOption(parsed, platform) };
+      return await withHermes(platform, options, async (hermes) => {
         tellWarnings(hermes, terminal);
         const session = await openSession(hermes, parsed, platform);
         const view = createChatView(terminal, hermes.settings().display.show_reasoning);
@@ -118,7 +120,7 @@ async function runTurn(chat: Chat, text: string): Promise<Step> {
     return terminal.room() ?? undefined;
   });
   const handle = session.submit({ content: text }, {
-    asks: { approval: true, edit: true, clarify: true },
+    asks: { approval: true, edit: true, clarify: true, secret: chat.input.isTty },
   });
   let leave: () => void = () => {};
   const left = new Promise<null>((resolve) => leave = () => resolve(null));

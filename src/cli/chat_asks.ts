@@ -71,7 +71,7 @@ async function answerOne(
     if (said.type !== "line") onLeave(said.type);
     if (said.type === "interrupt") return;
     const answer = toAnswer(ask, said);
-    if (answer && chat.session.answer(ask.id, answer) !== "not_offered") return;
+    if (answer && chat.session.answer(ask.id, answer, "hermes chat") !== "not_offered") return;
     chat.view.question("  please pick one of these");
   }
 }

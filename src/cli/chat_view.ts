@@ -4,8 +4,10 @@
  */
 import type { CoreEvent, TurnResult } from "@/core/contract.ts";
 import type { Terminal } from "./terminal.ts";
+import { subagentLine } from "./subagent_lines.ts";
 import { withoutControls } from "./text_layout.ts";
 import { editLines, toolEndLine, toolStartLine } from "./tool_lines.ts";
+import { WordFlow } from "./word_flow.ts";
 
 export interface ChatView {
   readonly prompt: string;
@@ -37,8 +39,10 @@ export function createChatView(terminal: Terminal, showReasoning: boolean): Chat
     terminal.write(text);
     midLine = !text.endsWith("\n");
   };
+  const flow = terminal.stdoutIsTty ? new WordFlow(() => terminal.columns) : null;
   const endBlock = () => {
     if (midLine) put("\n");
+    flow?.reset();
     block = "none";
   };
   const question = (text: string) => {
@@ -56,7 +60,9 @@ export function createChatView(terminal: Terminal, showReasoning: boolean): Chat
       lastCard = "";
     }
     block = kind;
-    put(kind === "reasoning" ? paint.dim(withoutControls(text)) : withoutControls(text));
+    const clean = withoutControls(text);
+    const flowing = flow?.push(clean) ?? clean;
+    put(kind === "reasoning" ? paint.dim(flowing) : flowing);
   };
   const cards = createCards(terminal, show, (id) => lastCard = id, () => lastCard);
 
@@ -73,6 +79,10 @@ export function createChatView(terminal: Terminal, showReasoning: boolean): Chat
         return cards(event);
       case "status":
         return show(paint.yellow(`! ${withoutControls(event.text)}`));
+      case "subagent": {
+        const line = subagentLine(event.agent, event.step, paint, Math.min(terminal.columns, 100));
+        return line === null ? undefined : show(line);
+      }
       case "session.rotated":
         return show(paint.dim(`the conversation was compressed to ${event.after.messages} messages`));
     }

@@ -11,6 +11,7 @@ import {
   type TurnResult,
   type Usage,
 } from "@/core/contract.ts";
+import { subagentJson } from "./subagent_lines.ts";
 
 type Json = Record<string, unknown>;
 
@@ -125,6 +126,8 @@ function bodyJson(event: CoreEvent): Json | null {
       return { what: event.what };
     case "session.rotated":
       return { old_id: event.oldId, new_id: event.newId, before: event.before, after: event.after };
+    case "subagent":
+      return subagentJson(event.agent, event.step);
     case "turn.end":
       // Told by the last line, "result", which also has the exit code.
       return null;

@@ -18,7 +18,7 @@ const DEFAULT_PORT = 9119;
 export async function run(args: readonly string[], platform: Platform): Promise<number> {
   const { hermes, ws, contract }: Parsed = args.length === 0
     ? { hermes: { surface: "tui" }, ws: null, contract: null }
-    : await parse(args);
+    : await parse(args, platform);
   if (contract) return await print(contract, platform);
   // The light half comes before the first frame: it is small, and the first request would wait for it anyway.
   const { startHermes } = await import("@/app/base.ts");
@@ -31,7 +31,7 @@ export async function run(args: readonly string[], platform: Platform): Promise<
 }
 
 /** Throws `UsageError`. */
-async function parse(args: readonly string[]): Promise<Parsed> {
+async function parse(args: readonly string[], platform: Platform): Promise<Parsed> {
   const [{ parseCommandLine, UsageError }, { GATEWAY }] = await Promise.all([
     import("./args.ts"),
     import("./specs.ts"),
@@ -55,6 +55,7 @@ async function parse(args: readonly string[]): Promise<Parsed> {
     ...(provider === undefined ? {} : { provider }),
     ...(parsed.has("demo") ? { demo: true } : {}),
     ...(parsed.has("yolo") ? { yolo: true } : {}),
+    ...await (await import("./record_option.ts")).recordOption(parsed, platform),
   };
   const contract = parsed.has("schema") ? "schema" : parsed.has("types") ? "types" : null;
   return { hermes, ws: parsed.has("ws") ? { host: host ?? DEFAULT_HOST, port } : null, contract };

@@ -9,6 +9,7 @@ import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs, UsageError } from "./args.ts";
 import { describeError } from "./errors.ts";
 import { EXIT, exitCodeOfTurn } from "./exit_codes.ts";
+import { recordOption } from "./record_option.ts";
 import { findSession, hermesOptions, resolveCwd, tellWarnings, withHermes } from "./hermes_session.ts";
 import { withRedactedEdits } from "./redact_edits.ts";
 import { type BlockedCall, createJsonView, createTextView, type RunView } from "./run_views.ts";
@@ -42,7 +43,8 @@ async function runPrompt(
 ): Promise<number> {
   const timeoutS = parsed.positive("timeout");
   const prompt = await readPrompt(parsed, terminal);
-  return await withHermes(platform, hermesOptions(parsed), async (hermes) => {
+  const options = { ...hermesOptions(parsed), ...await recordOption(parsed, platform) };
+  return await withHermes(platform, options, async (hermes) => {
     tellWarnings(hermes, terminal);
     const session = await openSession(hermes, parsed, platform);
     const redact = (text: string) => hermes.redact(text, "file");

@@ -11,8 +11,11 @@ import { blockReasonOf } from "./blocked_calls.ts";
 import type { Told } from "./errors.ts";
 import { eventJson, resultJson } from "./event_json.ts";
 import type { BlockReason } from "./exit_codes.ts";
+import { subagentLine } from "./subagent_lines.ts";
 import type { Terminal } from "./terminal.ts";
+import { withoutControls } from "./text_layout.ts";
 import { editLines, summarize, toolEndLine, toolStartLine } from "./tool_lines.ts";
+import { WordFlow } from "./word_flow.ts";
 
 export interface BlockedCall {
   readonly title: string;
@@ -119,18 +122,21 @@ function createPrinter(terminal: Terminal): Printer {
     terminal.write(text);
     midLine = !text.endsWith("\n");
   };
+  const flow = new WordFlow(() => terminal.columns);
+  const show = (text: string) => put(flow.push(withoutControls(text)));
   const breakLine = () => {
     if (midLine) put("\n");
+    flow.reset();
   };
   return {
     breakLine,
     event: (event) => {
       if (!terminal.stdoutIsTty) return;
       if (event.type === "text.delta") {
-        put(event.text);
+        show(event.text);
         shownInBlock = true;
       } else if (event.type === "text.end") {
-        if (!shownInBlock) put(event.text);
+        if (!shownInBlock) show(event.text);
         if (event.final && event.text !== "") shownAnswer = true;
         shownInBlock = false;
         breakLine();
@@ -158,6 +164,10 @@ function createProgress(terminal: Terminal, printer: Printer): (event: CoreEvent
       case "tool.end":
         for (const edit of event.edits) for (const line of editLines(edit, paint, width, 6)) note(line);
         return note(toolEndLine(event, paint, width));
+      case "subagent": {
+        const line = subagentLine(event.agent, event.step, paint, width);
+        return line === null ? undefined : note(line);
+      }
       case "status":
         return note(paint.yellow(`! ${event.text}`));
     }

@@ -17,6 +17,14 @@ const YOLO: OptionSpec = {
   name: "yolo",
   summary: "Run dangerous commands without asking; what is blocked outright stays blocked",
 };
+const RECORD: readonly OptionSpec[] = [
+  {
+    name: "record",
+    value: "<file>",
+    summary: "Write down what the model answers, secrets taken out; --model builtin:script:<file> plays it",
+  },
+  { name: "record-overwrite", summary: "Replace that file if it is there" },
+];
 const JSON_OUT: OptionSpec = { name: "json", summary: "JSON on stdout, for programs" };
 const LIMIT: OptionSpec = {
   name: "limit",
@@ -41,6 +49,7 @@ export const ACP: CommandSpec = {
   options: [
     ...MODEL,
     YOLO,
+    ...RECORD,
     { name: "check", summary: "Test the installation without serving; no provider needed" },
     { name: "setup", summary: "Choose a provider and a model, then exit (= hermes setup)" },
     { name: "version", summary: "Print the bare version" },
@@ -62,6 +71,7 @@ export const GATEWAY: CommandSpec = {
   options: [
     ...MODEL,
     YOLO,
+    ...RECORD,
     { name: "ws", summary: "Serve WebSockets at /api/ws instead of stdio" },
     { name: "host", value: "<address>", summary: "Address to listen on with --ws (default 127.0.0.1)" },
     { name: "port", value: "<n>", summary: "Port with --ws (default 9119; 0 = any free one)" },
@@ -74,18 +84,43 @@ export const GATEWAY: CommandSpec = {
 };
 
 export const SERVE: CommandSpec = {
-  usage: ["[options]"],
+  usage: [
+    "[options]",
+    "keys add <name> --scopes <list>",
+    "keys list [--json]",
+    "keys revoke <name>",
+    "health",
+  ],
   about:
     "An OpenAI-compatible HTTP API: POST /v1/chat/completions (streaming or not), GET /v1/models, GET /health. " +
     "The agent runs its tools on this machine. On a loopback address a key is made at the first start, stored " +
-    "and shown once; elsewhere API_SERVER_KEY must be set. Prints one ready line on stdout.",
+    "and shown once; elsewhere API_SERVER_KEY must be set. Prints one ready line on stdout.\n\n" +
+    "That key may do everything. `keys` makes further ones with scopes (chat, runs, runs:read, approve, sessions, " +
+    "admin): each sees only what it has made. They are kept hashed in config.jsonc.",
+  subcommands: [
+    { name: "keys", args: "add|list|revoke [name]", summary: "Keys with scopes; a new one is shown once" },
+    { name: "health", args: "", summary: "Is the server of these settings up? Exit code 0 or 1" },
+  ],
   options: [
     ...MODEL,
     YOLO,
+    ...RECORD,
     { name: "host", value: "<address>", summary: "Address to listen on (default 127.0.0.1)" },
     { name: "port", value: "<n>", summary: "Port (default 8642; 0 = any free one)" },
+    {
+      name: "log-format",
+      value: "<format>",
+      summary: "Log lines on stderr as text, or as json with a line per request",
+      choices: ["text", "json"],
+    },
+    { name: "drain", value: "<s>", summary: "After a stop signal, wait so long for running turns" },
+    { name: "scopes", value: "<list>", summary: "keys add: what it may do, separated by commas" },
+    { name: "workspace", value: "<dir>", summary: "keys add: where its sessions work" },
+    { name: "rate-limit", value: "<n>", summary: "keys add: requests per minute" },
+    JSON_OUT,
   ],
   examples: [
+    ["hermes serve keys add ci --scopes runs,approve", "a key for a pipeline"],
     ["hermes serve --demo --port 0", "serve the demo model on any free port"],
     ["API_SERVER_KEY=… hermes serve --host 0.0.0.0", "in a container"],
   ],
@@ -103,6 +138,7 @@ export const RUN: CommandSpec = {
     SESSION,
     CWD,
     YOLO,
+    ...RECORD,
     { name: "json", summary: "JSON lines of events instead of text" },
     { name: "timeout", value: "<s>", summary: "Stop after so many seconds (exit code 5)" },
     { name: "quiet", short: "q", summary: "No progress on stderr" },
@@ -146,7 +182,7 @@ export const CHAT: CommandSpec = {
     "A conversation in the terminal: the answer streams, tools are shown as they run, and what needs your " +
     "approval is asked at the prompt. /help lists the commands. Ctrl-C stops the running answer; twice leaves. " +
     "In a pipe every line of stdin is one message.",
-  options: [...MODEL, SESSION, CWD, YOLO],
+  options: [...MODEL, SESSION, CWD, YOLO, ...RECORD],
   examples: [
     ["hermes chat --demo", "try it without any set-up"],
     ['hermes chat --session "fix the parser"', "go on where you stopped"],

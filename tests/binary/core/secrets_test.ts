@@ -42,7 +42,7 @@ for (const [place, file] of PLACES) {
     assertEquals(JSON.stringify(model.calls().map((request) => request.body)).includes(KEY), false);
     const { stderr } = await host.end();
     assertEquals(stderr.includes(KEY), false);
-    assertEquals(host.lines.filter((line) => line.includes(KEY) && !line.includes("message.delta")), []);
+    assertEquals(host.lines.filter((line) => line.includes(KEY)), []);
     assertEquals(await leaks(rig.home, file), []);
   });
 }
@@ -63,4 +63,23 @@ Deno.test("FC-26: a key of the environment reaches no tool, no output and no fil
     assertEquals([stdout.includes(KEY), stderr.includes(KEY)], [false, false]);
   }
   assertEquals(await leaks(rig.home, "(nowhere)"), []);
+});
+
+Deno.test("FC-26: a key that comes in pieces is shown by no door, neither in text nor in thoughts", async () => {
+  const pieces = ["The key is zz-UNI", "QUE-0123456", "789abcdef, so ", "what"];
+  const turn = { steps: [{ reasoning: `They want ${KEY}` }, ...pieces.map((text) => ({ text }))] };
+  await using model = await startModelServer({ turns: [turn, turn] });
+  const config = modelConfig(model.url, LOUD) as Json;
+  config.model.api_key = KEY;
+  await using rig = await makeRig({ config });
+  await using host = await startGateway({ rig });
+  const { sid } = await host.session({ cwd: rig.workspace });
+  await host.turn(sid, "go");
+  const deltas = host.events.filter((event) => event.type === "message.delta");
+  const parts = deltas.map((event) => event.payload.text).join("");
+  assertEquals(parts, "The key is zz-UNI...cdef, so what");
+  assertEquals(host.lines.filter((line) => line.includes(KEY) || line.includes("0123456")), []);
+  const run = await runProgram(["run", "--json", "go"], { rig });
+  assertEquals([run.code, run.stdout.includes("0123456")], [0, false]);
+  assertEquals(await leaks(rig.home, "home/config.jsonc"), []);
 });
