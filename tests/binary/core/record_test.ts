@@ -1,4 +1,4 @@
-/** `--record` against the real program, and the recording played again by `builtin:script` (issue: record and replay). */
+/** `--record` against the real program, and the recording played again by `builtin:script` (docs/scripted-model.md). */
 import { startAcp } from "../../support/acp_driver.ts";
 import { startApi } from "../../support/api_driver.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
@@ -9,13 +9,13 @@ import { terminal, toolTurn } from "../gateway/scene.ts";
 
 type Line = Record<string, unknown>;
 
-/** What `run --json` told, without what differs from run to run. */
+/** What `run --json` told, without what differs from run to run: ids, times, the pieces that output came in. */
 function told(stdout: string): Line[] {
   return stdout.trim().split("\n").map((line) => {
-    const { session_id, turn_id, duration_ms, model, provider, usage, total, ...rest } = JSON.parse(line);
-    void [session_id, turn_id, duration_ms, model, provider, usage, total];
+    const { session_id, turn_id, duration_ms, model, provider, usage, total, seq, ...rest } = JSON.parse(line);
+    void [session_id, turn_id, duration_ms, model, provider, usage, total, seq];
     return rest as Line;
-  });
+  }).filter((line) => line["type"] !== "tool.progress");
 }
 
 const mode = async (path: string) => (await Deno.stat(path)).mode! & 0o777;
