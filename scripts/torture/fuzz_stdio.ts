@@ -128,7 +128,7 @@ async function oneFrame(attack: Attack, id: string): Promise<void> {
 }
 
 /** Commands of the machine stay as they are, whatever is mutated around them. */
-function safe(method: string, params: unknown): unknown {
+export function safe(method: string, params: unknown): unknown {
   if (method !== "shell.exec" && method !== "cli.exec") return params;
   if (typeof params !== "object" || params === null) return params;
   const { command, argv, ...rest } = params as Record<string, unknown>;
@@ -158,10 +158,11 @@ function isTooDeep(line: string): boolean {
 }
 
 async function send({ program, random }: Attack, bytes: Uint8Array): Promise<void> {
-  if (bytes.length < 2_000 && random.chance(0.2)) {
-    for (const piece of split(bytes, random)) await program.write(piece);
-  } else await program.write(bytes);
-  await program.write("\n");
+  const line = new Uint8Array(bytes.length + 1);
+  line.set(bytes);
+  line[bytes.length] = 0x0a;
+  const isSplit = bytes.length < 2_000 && random.chance(0.2);
+  await program.writePieces(isSplit ? [...split(line, random)] : [line]);
 }
 
 /** A request that is refused must not have changed sessions or messages. False when it has started something. */

@@ -29,7 +29,7 @@ export class Judge {
     this.findings.push({
       where: this.where,
       what: what.slice(0, 1_500),
-      ...(input === undefined ? {} : { input: input.slice(0, 1_500) }),
+      ...(input === undefined ? {} : { input: cut(input) }),
     });
   }
 
@@ -62,6 +62,10 @@ export class Judge {
       }
     }
   }
+}
+
+function cut(input: string): string {
+  return input.length <= 1_500 ? input : `${input.slice(0, 1_500)}… (${input.length} characters)`;
 }
 
 function around(text: string, at: number): string {

@@ -1,10 +1,15 @@
 /** The plan of a run: every attack on every door, each with its own seed, so that one can be repeated alone. */
+import { tryAimedKills } from "./aimed_kills.ts";
 import { FAULTS } from "./faults.ts";
 import { fuzzHttp } from "./fuzz_http.ts";
 import { fuzzStdio } from "./fuzz_stdio.ts";
+import { fuzzWebSocket } from "./fuzz_ws.ts";
 import { type Finding, Judge } from "./judge.ts";
 import { tryKills } from "./kills.ts";
+import { tryNeighbours } from "./neighbours.ts";
 import { Random } from "./random.ts";
+import { soak } from "./soak.ts";
+import { tryStorms } from "./storms.ts";
 import { tryFaults } from "./try_faults.ts";
 
 export const DOORS = ["gateway", "acp", "api"] as const;
@@ -19,6 +24,16 @@ export interface TorturePlan {
   /** Names of the model's faults; absent: all. */
   readonly faults?: readonly string[];
   readonly doors: readonly Door[];
+  /** Frames on the gateway's sockets. */
+  readonly wsFrames?: number;
+  /** Kills aimed at compressions, rewinds, approvals and journals of runs. */
+  readonly aimedKills?: number;
+  /** A faulty disk and other programs in the home; milliseconds for which the database is locked, 0 = not at all. */
+  readonly lockMs?: number;
+  /** Clients that behave badly, beside one that does not. */
+  readonly storm?: boolean;
+  /** Seconds of mixed load through all doors. */
+  readonly soakSeconds?: number;
   say(text: string): void;
 }
 
@@ -40,6 +55,13 @@ export async function runTorture(plan: TorturePlan): Promise<readonly Finding[]>
     const faults = FAULTS.filter(({ name }) => plan.faults?.includes(name) ?? true);
     if (faults.length > 0) await attack(`${door} model`, (judge) => tryFaults(door, faults, judge));
   }
+  const { wsFrames = 0, aimedKills = 0, lockMs = 0, storm = false, soakSeconds = 0 } = plan;
+  const random = () => new Random(plan.seed);
+  if (wsFrames > 0) await attack("sockets", (judge) => fuzzWebSocket(wsFrames, judge, random()));
+  if (aimedKills > 0) await attack("aimed kills", (judge) => tryAimedKills(aimedKills, judge, random()));
+  if (lockMs > 0) await attack("disk and neighbours", (judge) => tryNeighbours(judge, lockMs));
+  if (storm) await attack("bad clients", (judge) => tryStorms(judge, random(), plan.say));
+  if (soakSeconds > 0) await attack("soak", (judge) => soak(soakSeconds, judge, plan.say));
   return findings;
 }
 

@@ -10,6 +10,14 @@ export type Json = any;
 
 const encoder = new TextEncoder();
 
+/** Waits for `work`, but not longer. */
+async function within(work: Promise<unknown>, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, promise]);
+  clearTimeout(timer);
+}
+
 export class StdioProgram {
   readonly child: Deno.ChildProcess;
   readonly frames: Json[] = [];
@@ -23,14 +31,37 @@ export class StdioProgram {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #reading: Promise<unknown>;
   readonly #judge: Judge;
+  readonly #knowsDamage: boolean;
+  #lastWrite: Promise<unknown> = Promise.resolve();
   #rest = "";
 
-  constructor(args: readonly string[], rig: Rig, judge: Judge) {
+  /** `knowsDamage`: words about a damaged database on stderr are no finding. */
+  constructor(
+    args: readonly string[] | Deno.ChildProcess,
+    rig: Rig,
+    judge: Judge,
+    { knowsDamage = false }: { readonly knowsDamage?: boolean } = {},
+  ) {
     this.#judge = judge;
-    this.child = startProgram(args, { rig });
+    this.#knowsDamage = knowsDamage;
+    this.child = args instanceof Deno.ChildProcess ? args : startProgram(args, { rig });
     this.#writer = this.child.stdin.getWriter();
     this.#reading = Promise.all([this.#readOut(), this.#readErr()]);
     void this.child.status.then(() => this.ended = true);
+  }
+
+  /** Runs another command in place of the program, which it ends up in. */
+  static of(command: string, args: readonly string[], rig: Rig, judge: Judge): StdioProgram {
+    const child = new Deno.Command(command, {
+      args: [...args],
+      cwd: rig.workspace,
+      clearEnv: true,
+      env: rig.env,
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    return new StdioProgram(child, rig, judge, { knowsDamage: true });
   }
 
   async #readOut(): Promise<void> {
@@ -71,7 +102,7 @@ export class StdioProgram {
       this.#judge.text("an error answer", JSON.stringify(frame.error), input);
       // A turn that failed is told as this code too; the end of a turn is judged by those who asked for it.
       const isTurn = String(frame.error.message).startsWith("The turn failed: ");
-      if (frame.error.code === -32603 && !isTurn) {
+      if (frame.error.code === -32603 && !isTurn && !this.#knowsDamage) {
         this.#judge.report(`internal error: ${line.slice(0, 400)}`, input);
       }
     } else if (line.length < 200_000) {
@@ -80,13 +111,22 @@ export class StdioProgram {
   }
 
   /** Writes bytes; false when the program does not take them any more. */
-  async write(bytes: Uint8Array | string): Promise<boolean> {
-    try {
-      await this.#writer.write(typeof bytes === "string" ? encoder.encode(bytes) : bytes);
-      return true;
-    } catch {
-      return false;
-    }
+  write(bytes: Uint8Array | string): Promise<boolean> {
+    return this.writePieces([typeof bytes === "string" ? encoder.encode(bytes) : bytes]);
+  }
+
+  /** Writes the pieces one by one; nothing else that is written comes between them. */
+  writePieces(pieces: Iterable<Uint8Array>): Promise<boolean> {
+    const written = this.#lastWrite.then(async () => {
+      try {
+        for (const piece of pieces) await this.#writer.write(piece);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    this.#lastWrite = written;
+    return written;
   }
 
   /** Notes that the id has been asked for; `input` is told when the answer is wrong. */
@@ -127,6 +167,7 @@ export class StdioProgram {
 
   /** Ends the input; the program has to end by itself, with code 0. */
   async end(timeoutMs = 10_000): Promise<void> {
+    await within(this.#lastWrite, timeoutMs);
     await this.#writer.close().catch(() => {/* it has ended already */});
     const isKilled = await this.#wait(timeoutMs);
     if (isKilled) this.#judge.report(`did not end within ${timeoutMs} ms after the end of its input`);
@@ -134,7 +175,7 @@ export class StdioProgram {
     if (!isKilled && code !== 0) {
       this.#judge.report(`ended with ${signal ?? code}: ${this.stderr.slice(-800)}`);
     }
-    this.#judge.text("stderr", this.stderr);
+    this.#judgeErrors();
     if (this.#rest !== "" && !isKilled) {
       this.#judge.report(`stdout ends inside a frame: ${this.#rest.slice(0, 300)}`);
     }
@@ -149,7 +190,12 @@ export class StdioProgram {
     await this.child.status;
     await this.#writer.close().catch(() => {/* it is gone */});
     await this.#reading;
-    this.#judge.text("stderr", this.stderr);
+    this.#judgeErrors();
+  }
+
+  #judgeErrors(): void {
+    const known = this.#knowsDamage ? /SQLITE_\w+|constraint failed/g : /(?!)/g;
+    this.#judge.text("stderr", this.stderr.replaceAll(known, ""));
   }
 
   async #wait(timeoutMs: number): Promise<boolean> {

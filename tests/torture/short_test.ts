@@ -1,6 +1,6 @@
 /** The short form of `deno task torture` against the program; the long form is run by hand with larger numbers. */
 import { DOORS, runTorture } from "../../scripts/torture/run.ts";
-import { assertEquals } from "../support/assert.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 
 /** Faults that end without waiting for a time limit. */
 const QUICK_FAULTS = [
@@ -28,3 +28,29 @@ for (const door of DOORS) {
     assertEquals(said.map((text) => /: (\d+) done/.exec(text)?.[1]), ["150", "4", `${QUICK_FAULTS.length}`]);
   });
 }
+
+/** What each attack says of itself when it has been made. */
+const MORE = [
+  { name: "bad messages and bytes on sockets", plan: { wsFrames: 120 }, done: "120" },
+  { name: "kills in compressions, rewinds, approvals and journals", plan: { aimedKills: 4 }, done: "4" },
+  { name: "a failing disk and other programs in the home", plan: { lockMs: 3_000 }, done: "6" },
+  { name: "a storm of bad clients", plan: { storm: true }, done: "12" },
+] as const;
+
+const NOTHING = { seed: 1, frames: 0, kills: 0, faults: [], doors: [] };
+
+for (const { name, plan, done } of MORE) {
+  Deno.test(`torture: the program stands ${name}`, async () => {
+    const said: string[] = [];
+    const findings = await runTorture({ ...NOTHING, ...plan, say: (text) => said.push(text) });
+    assertEquals(findings, []);
+    assertEquals(/: (\d+) done/.exec(said.at(-1) ?? "")?.[1], done);
+  });
+}
+
+Deno.test("torture: mixed load through all doors leaves no open files behind", async () => {
+  const said: string[] = [];
+  const findings = await runTorture({ ...NOTHING, soakSeconds: 20, say: (text) => said.push(text) });
+  assertEquals(findings, []);
+  assert(Number(/: (\d+) done/.exec(said.at(-1) ?? "")?.[1]) > 30, said.join("\n"));
+});
