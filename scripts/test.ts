@@ -82,11 +82,14 @@ const UNIT = [
   "app",
   "approvals",
   "cli",
+  "commands",
   "config",
   "core",
   "lib",
+  "mcp",
   "models",
   "pins",
+  "properties",
   "protocols",
   "store",
   "tools",
@@ -115,7 +118,7 @@ const steps: Record<string, () => Promise<Counts>> = {
   binary: async () =>
     await tests(
       "black-box tests",
-      await existing(["binary", "torture"]),
+      await existing(["binary", "torture", "field_cases"]),
       values.fast ? {} : { HERMES_BIN: BINARY },
     ),
 };
