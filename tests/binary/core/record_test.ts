@@ -12,7 +12,9 @@ type Line = Record<string, unknown>;
 /** What `run --json` told, without what differs from run to run: ids, times, the pieces that output came in. */
 function told(stdout: string): Line[] {
   return stdout.trim().split("\n").map((line) => {
-    const { session_id, turn_id, duration_ms, model, provider, usage, total, seq, ...rest } = JSON.parse(line);
+    const { session_id, turn_id, duration_ms, model, provider, usage, total, seq, ...rest } = JSON.parse(
+      line,
+    );
     void [session_id, turn_id, duration_ms, model, provider, usage, total, seq];
     return rest as Line;
   }).filter((line) => line["type"] !== "tool.progress");
