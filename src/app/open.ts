@@ -96,6 +96,7 @@ export function openHermes(
     ready: () => rooms.ready(),
     tools: (surface) => rooms.maybe?.lists.of(surface).tools ?? [],
     toolSpecs: (surface) => rooms.maybe?.lists.of(surface).specs ?? [],
+    env: (name) => config.env(name),
     childEnv,
     external: mcp,
     get skills() {

@@ -5,6 +5,9 @@
 import { isTooDeep, MAX_JSON_DEPTH } from "@/lib/json_depth.ts";
 import type { JsonSchema } from "./ports.ts";
 
+/** Characters; no tool has a use for more, and everything that looks at them takes time with their length. */
+export const MAX_ARGUMENTS = 4 << 20;
+
 export type ParsedArguments =
   | { readonly type: "ok"; readonly args: Record<string, unknown> }
   /** Cut in the middle: must never run. */
@@ -13,6 +16,9 @@ export type ParsedArguments =
   | { readonly type: "not_object" };
 
 export function parseArguments(text: string): ParsedArguments {
+  if (text.length > MAX_ARGUMENTS) {
+    return { type: "invalid", message: `The arguments are longer than ${MAX_ARGUMENTS} characters` };
+  }
   const trimmed = text.trim();
   if (!trimmed) return { type: "ok", args: {} };
   try {
@@ -32,7 +38,7 @@ export function parseArguments(text: string): ParsedArguments {
 
 /** The text as it goes into the history: what is no JSON object would be refused by strict providers ever after. */
 export function storableArguments(text: string): string {
-  return text.trim() !== "" && parseArguments(text).type === "ok" ? text : "{}";
+  return text.trim() !== "" && parseArguments(text).type === "ok" ? text.trim().toWellFormed() : "{}";
 }
 
 function wants(schema: JsonSchema, type: string): boolean {

@@ -1,31 +1,72 @@
 /**
- * Models for side tasks (`auxiliary.<task>` of core.md E.4): a cheaper one may write summaries and titles. What is
- * not configured, or cannot be used, is `null`: the caller decides what that means.
+ * Models for side tasks as the configuration lists them (`auxiliary.<task>` of core.md E.4): a cheaper one may write
+ * summaries and titles. What is not configured is an empty list: the caller decides what that means. Pure.
  */
-import type { ModelChoice, ModelClient, Models } from "./ports.ts";
+import type { ModelChoice } from "./ports.ts";
 import type { Settings } from "./settings.ts";
 
-export function auxiliaryChoice(settings: Settings, task: string): ModelChoice | null {
-  const entry: Record<string, unknown> = settings.auxiliary[task] ?? {};
-  const text = (key: string) => {
-    const value = entry[key];
-    return typeof value === "string" && value !== "" && value !== "auto" ? value : undefined;
-  };
-  const [model, provider, baseUrl] = [text("model"), text("provider"), text("base_url")];
-  if (model === undefined && provider === undefined) return null;
-  return {
-    ...(model === undefined ? {} : { model }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-  };
+export interface AuxiliaryEntry {
+  readonly choice: ModelChoice;
+  /** For the address or the provider that is written beside it. */
+  readonly apiKey: string | null;
+  /** Name of the variable that holds its key. */
+  readonly keyEnv: string | null;
+  readonly reasoningEffort: string | null;
+  /** Fields added to the body of its requests. */
+  readonly extraBody: Readonly<Record<string, unknown>>;
 }
 
-export function auxiliaryClient(models: Models, settings: Settings, task: string): ModelClient | null {
-  const choice = auxiliaryChoice(settings, task);
-  if (choice === null) return null;
-  try {
-    return models.client(models.resolve(choice));
-  } catch {
-    return null;
-  }
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The model of a task and, behind it, those of its `fallback_chain`, in the order in which they are asked. */
+export function auxiliaryEntries(settings: Settings, task: string): readonly AuxiliaryEntry[] {
+  const fields = fieldsOf(settings.auxiliary[task]);
+  const first = entryOf(fields, { task, at: 0 });
+  if (first === null) return [];
+  const chain = Array.isArray(fields["fallback_chain"]) ? fields["fallback_chain"] : [];
+  const more = chain.flatMap((item, i) => entryOf(fieldsOf(item), { task, at: i + 1 }) ?? []);
+  return [first, ...more];
+}
+
+/** The entry that a choice comes from. */
+export function auxiliaryEntry(settings: Settings, { auxiliary }: ModelChoice): AuxiliaryEntry | null {
+  if (!auxiliary) return null;
+  const entries = auxiliaryEntries(settings, auxiliary.task);
+  return entries.find(({ choice }) => choice.auxiliary?.at === auxiliary.at) ?? null;
+}
+
+/** True where the task is to be done by the session's own model (`provider: "main"`). */
+export function isForOwnModel(settings: Settings, task: string): boolean {
+  return fieldsOf(settings.auxiliary[task])["provider"] === "main";
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? value as Fields : {};
+}
+
+function entryOf(fields: Fields, auxiliary: { task: string; at: number }): AuxiliaryEntry | null {
+  const text = (key: string) => {
+    const value = fields[key];
+    return typeof value === "string" && value.trim() !== "" ? value.trim() : null;
+  };
+  const named = text("provider");
+  const provider = named === "auto" || named === "main" ? null : named;
+  const [model, baseUrl, apiMode] = [text("model"), text("base_url"), text("api_mode")];
+  if (model === null && provider === null && baseUrl === null) return null;
+  const choice: ModelChoice = {
+    ...(model === null ? {} : { model }),
+    ...(provider === null ? {} : { provider }),
+    ...(baseUrl === null ? {} : { baseUrl }),
+    ...(apiMode === null ? {} : { apiMode }),
+    auxiliary,
+  };
+  // Beside a model alone a key would belong to whatever provider is the default today.
+  const hasPlace = provider !== null || baseUrl !== null;
+  return {
+    choice,
+    apiKey: hasPlace ? text("api_key") : null,
+    keyEnv: hasPlace ? text("key_env") : null,
+    reasoningEffort: text("reasoning_effort"),
+    extraBody: fieldsOf(fields["extra_body"]),
+  };
 }

@@ -2,6 +2,7 @@
  * When a conversation is compressed by itself (core.md A.16): the threshold, and what holds it back after failures
  * and after compressions that have gained nothing. One gate per session; a compression on the user's word resets it.
  */
+import { isSameModel } from "./efforts.ts";
 import type { ModelFailure } from "./errors.ts";
 import type { Settings } from "./settings.ts";
 
@@ -12,17 +13,24 @@ const LARGE_WINDOW = 512_000;
 const INEFFECTIVE = 0.9;
 const IN_A_ROW = 2;
 
-/** Tokens of a request from which a conversation is compressed; `window` null = unknown. */
+/** Tokens of a request from which a conversation is compressed; a wish for this very model is taken as it is. */
 export function compressionThreshold(
-  window: number | null,
+  { model, contextWindow }: { readonly model: string; readonly contextWindow: number | null },
   maxTokens: number | null,
   settings: Settings["compression"],
 ): number {
   if (settings.threshold_tokens) return settings.threshold_tokens;
-  const size = window ?? UNKNOWN_WINDOW;
-  const ratio = size < LARGE_WINDOW ? Math.max(settings.threshold, 0.75) : settings.threshold;
+  const size = contextWindow ?? UNKNOWN_WINDOW;
+  const ratio = ownRatio(model, settings) ??
+    (size < LARGE_WINDOW ? Math.max(settings.threshold, 0.75) : settings.threshold);
   const threshold = Math.max(Math.floor((size - (maxTokens ?? 0)) * ratio), LEAST_THRESHOLD);
   return threshold >= size ? Math.floor(size * 0.85) : threshold;
+}
+
+/** `compression.model_thresholds`: names in any spelling; what is no part of a window is no wish. */
+function ownRatio(model: string, { model_thresholds = {} }: Settings["compression"]): number | null {
+  const ratio = Object.entries(model_thresholds).find(([name]) => isSameModel(name, model))?.[1];
+  return typeof ratio === "number" && ratio >= 0.05 && ratio <= 1 ? ratio : null;
 }
 
 /** Tokens that stay word for word at the end. */

@@ -3,7 +3,8 @@
  * door imports from here; `mod.ts` adds the engine, which costs milliseconds to load.
  */
 export { assertNever } from "@/lib/assert_never.ts";
-export { auxiliaryClient } from "./auxiliary.ts";
+export type { AuxiliaryEntry } from "./auxiliary.ts";
+export { auxiliaryEntries, auxiliaryEntry } from "./auxiliary.ts";
 export type {
   AnswerResult,
   ApprovalChoice,
@@ -125,6 +126,7 @@ export type {
   RunStore,
   SearchHit,
   SessionConfig,
+  SessionNotice,
   SessionOwners,
   SessionPatch,
   SessionQuery,

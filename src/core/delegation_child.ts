@@ -264,7 +264,7 @@ export class Child implements RunningChild {
     const { parent, turn } = this.#order;
     if (call.cost.usd === null) this.#isPriced = false;
     else this.#usd += call.cost.usd;
-    parent.countChildCall(call, { inTurn: !this.detached });
+    parent.tally.countChildCall(call, { inTurn: !this.detached });
     if (this.detached) parent.child?.counted(call);
     else turn.counted(call);
   }

@@ -52,7 +52,7 @@ export async function boundAll(
   const limit = summaryLimit({
     max: desk.services.settings().delegation.max_summary_chars,
     window: session.model?.contextWindow ?? null,
-    used: session.contextTokens(),
+    used: session.tally.contextTokens(),
     count: results.length,
   });
   return await Promise.all(

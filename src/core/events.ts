@@ -134,6 +134,8 @@ export type SessionChange =
   | "history"
   /** Results of background children wait for a turn. */
   | "delegation"
+  /** Something waits to be told to the model (`Session.notices`). */
+  | "notices"
   | "closed";
 
 export type CoreEvent = CoreEventBody & {

@@ -74,7 +74,7 @@ export class Failover {
   #toNext(): boolean {
     while (this.#next < this.#fallbacks.length) {
       const client = clientOf(this.#fallbacks[this.#next++]!);
-      if (client === null || keyOf(client.info) === keyOf(this.#client.info)) continue;
+      if (client === null || isSame(client.info, this.#client.info)) continue;
       this.#client = client;
       return true;
     }
@@ -95,6 +95,13 @@ function clientOf(make: () => ModelClient): ModelClient | null {
   } catch {
     return null;
   }
+}
+
+/** One model under two names of its place is tried once. */
+function isSame(a: ResolvedModel, b: ResolvedModel): boolean {
+  if (a.model !== b.model) return false;
+  // Endpoints of the user's own share the name `custom`.
+  return a.baseUrl === b.baseUrl || (a.provider === b.provider && a.provider !== "custom");
 }
 
 function keyOf({ model, provider, baseUrl }: ResolvedModel): string {

@@ -1,8 +1,10 @@
 /**
  * Notices when a model goes in circles within one turn (core.md A.14): the same failing call, one tool that keeps
  * failing, the same look at the same thing. It warns in the result; only where the config wants it are calls blocked
- * and the turn ended.
+ * and the turn ended. Two kinds of calls are counted for themselves, because each costs money outside the turn: there
+ * are so many web searches and subagents in a turn and no more.
  */
+import { DELEGATE_TOOL } from "./delegation_tools.ts";
 import type { ToolKind } from "./ports.ts";
 
 interface Limits {
@@ -13,6 +15,12 @@ interface Limits {
 
 const WARN: Limits = { exact: 2, tool: 3, same: 2 };
 const STOP: Limits = { exact: 5, tool: 8, same: 5 };
+/** In one turn, by tool; the keys of the configuration. */
+const CAPS: Readonly<Record<string, { readonly key: string; readonly most: number; readonly what: string }>> =
+  {
+    web_search: { key: "max_web_searches", most: 50, what: "web searches" },
+    [DELEGATE_TOOL]: { key: "max_subagents", most: 50, what: "subagents" },
+  };
 const LOOKING: ReadonlySet<ToolKind> = new Set(["read", "search"]);
 
 export interface GuardedCall {
@@ -20,6 +28,8 @@ export interface GuardedCall {
   /** JSON text of the arguments. */
   readonly arguments: string;
   readonly kind: ToolKind;
+  /** How many it is at once (subagents of one order); absent: 1. */
+  readonly weight?: number;
 }
 
 /** One turn's. `settings` is `tool_loop_guardrails` as it stands in the file. */
@@ -33,9 +43,12 @@ export class Guardrails {
   readonly #seen = new Map<string, { result: string; count: number }>();
   /** Tools that have failed in this answer: what the model called before it saw the first error is no loop. */
   readonly #failedNow = new Set<string>();
+  readonly #counted = new Map<string, number>();
+  readonly #settings: Readonly<Record<string, unknown>>;
   #halt: string | null = null;
 
   constructor(settings: Readonly<Record<string, unknown>> | undefined) {
+    this.#settings = settings ?? {};
     this.#warns = settings?.["warnings_enabled"] !== false;
     this.#stops = settings?.["hard_stop_enabled"] === true;
     this.#warnAt = limitsIn(settings?.["warn_after"], WARN);
@@ -54,7 +67,25 @@ export class Guardrails {
 
   /** The result of a call that is not to run once more; `null` = run it. */
   block(call: GuardedCall): string | null {
-    if (!this.#stops) return null;
+    return this.#overCap(call) ?? (this.#stops ? this.#inCircles(call) : null);
+  }
+
+  /** Counts the call where it is one of those that are limited. */
+  #overCap({ name, weight = 1 }: GuardedCall): string | null {
+    const cap = Object.hasOwn(CAPS, name) ? CAPS[name] : undefined;
+    if (!cap) return null;
+    const most = countIn(this.#settings, cap.key, cap.most);
+    const count = (this.#counted.get(name) ?? 0) + weight;
+    if (count > most) {
+      const error = `Blocked: at most ${most} ${cap.what} in one turn (tool_loop_guardrails.${cap.key}). ` +
+        "Go on with what you have.";
+      return JSON.stringify({ error, code: `${cap.key}_reached` });
+    }
+    this.#counted.set(name, count);
+    return null;
+  }
+
+  #inCircles(call: GuardedCall): string | null {
     const key = keyOf(call);
     const failures = this.#failedCalls.get(key) ?? 0;
     if (failures >= this.#stopAt.exact) {
@@ -127,13 +158,14 @@ function increase(counts: Map<string, number>, key: string): number {
 
 function limitsIn(value: unknown, fallback: Limits): Limits {
   const given = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
-  const read = (name: string, other: number) => {
-    const number = given[name];
-    return typeof number === "number" && Number.isInteger(number) && number > 0 ? number : other;
-  };
   return {
-    exact: read("exact_failure", fallback.exact),
-    tool: read("same_tool_failure", fallback.tool),
-    same: read("idempotent_no_progress", fallback.same),
+    exact: countIn(given, "exact_failure", fallback.exact),
+    tool: countIn(given, "same_tool_failure", fallback.tool),
+    same: countIn(given, "idempotent_no_progress", fallback.same),
   };
+}
+
+function countIn(given: Readonly<Record<string, unknown>>, name: string, fallback: number): number {
+  const number = given[name];
+  return typeof number === "number" && Number.isInteger(number) && number > 0 ? number : fallback;
 }

@@ -1,6 +1,7 @@
 /** Door of the core: the agent with the I/O taken out. `contract.ts` is its light half. */
 export * from "./contract.ts";
 export { AskBroker } from "./asks.ts";
+export { auxiliaryClient } from "./auxiliary_client.ts";
 export { compressionThreshold } from "./compression_policy.ts";
 export { LiveSessions } from "./sessions.ts";
 export { undoTurns } from "./undo.ts";

@@ -32,8 +32,8 @@ export interface ModelAnswer {
 export interface ModelCallContext {
   readonly platform: Platform;
   readonly signal: AbortSignal;
-  /** Requests that may be sent in all, told by what went wrong. */
-  maxAttempts(failure: ModelFailure): number;
+  /** Requests that may be sent in all, told by what went wrong, and whether a tool call was under way. */
+  maxAttempts(failure: ModelFailure, isMidStream: boolean): number;
   /** Text of an earlier call that is repeated: what comes again is not shown again. */
   readonly alreadyShown: string;
   publish(body: CoreEventBody): void;
@@ -118,6 +118,10 @@ class Attempt {
 /** Milliseconds before the next attempt, with 0–50 % jitter; `n` counts failures from 1. */
 export function retryDelay(failure: ModelFailure, n: number, random: number): number {
   if (failure.retryAfterMs !== undefined) return Math.min(failure.retryAfterMs, 600_000);
+  // Its makers ask for long pauses, and it comes back after them.
+  if (failure.kind === "overloaded" && failure.provider === "zai" && /glm-5\.2/i.test(failure.model)) {
+    return Math.min(120_000, 30_000 * n);
+  }
   const invalid = failure.kind === "invalid_response" || failure.kind === "empty_stream";
   const [base, cap] = invalid ? [5_000, 120_000] : [2_000, 60_000];
   return Math.min(cap, base * 2 ** (n - 1)) * (1 + random / 2);
@@ -151,7 +155,7 @@ export async function callModel(
     if (attempt.text.length > kept.length) kept = attempt.text;
     if (attempt.shownText.length > shown.length) shown = attempt.shownText;
     const keepText = kept !== "" && !end.toolInFlight;
-    const most = context.maxAttempts(end.failure);
+    const most = context.maxAttempts(end.failure, end.toolInFlight);
     if (keepText || !end.failure.retryable || n >= most) {
       return { ...base(), type: "failed", text: kept, failure: end.failure };
     }

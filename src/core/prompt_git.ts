@@ -5,24 +5,19 @@
  */
 import { join } from "node:path";
 import { within } from "@/lib/abort.ts";
+import { harmlessRepository, type Repository } from "@/lib/safe_git.ts";
 import type { Child, Files, Platform } from "@/platform/mod.ts";
 
 const BOUND_MS = 2_000;
 const MAX_OUTPUT = 200_000;
 const MAX_PATHS = 8;
-const ARGUMENTS = [
-  "--no-optional-locks",
-  "-c",
-  "core.fsmonitor=false",
+const STATUS = [
   "status",
   "--porcelain=v2",
   "--branch",
   "--untracked-files=normal",
   "--ignore-submodules=all",
 ];
-/** Settings of a repository that make `git status` run programs of its choosing. */
-const RUNS_PROGRAMS = /fsmonitor|\[\s*filter\s+"(?!lfs")|\[\s*include/i;
-
 export interface GitQuery {
   readonly platform: Platform;
   /** Where `.git` is. */
@@ -34,7 +29,8 @@ export interface GitQuery {
 /** One to three lines; empty when not even the branch can be told. Never throws, at most two seconds. */
 export async function gitSnapshot(query: GitQuery): Promise<string> {
   const { files } = query.platform;
-  const status = await isHarmless(files, query.root) ? await runStatus(query) : null;
+  const repository = await harmlessRepository(files, query.root);
+  const status = repository?.root === query.root ? await runStatus(query, repository) : null;
   if (status !== null) return describeStatus(status);
   const branch = await branchOf(files, query.root);
   return branch ? `Git branch: ${branch}` : "";
@@ -48,20 +44,17 @@ async function textAt(files: Files, path: string): Promise<string | null> {
   }
 }
 
-/** A worktree's or submodule's `.git` is a file and its settings lie elsewhere: not looked through, so not run. */
-async function isHarmless(files: Files, root: string): Promise<boolean> {
-  const config = await textAt(files, join(root, ".git", "config"));
-  return config !== null && !RUNS_PROGRAMS.test(config);
-}
-
-async function runStatus({ platform, cwd, env }: GitQuery): Promise<string | null> {
+async function runStatus(
+  { platform, cwd, env }: GitQuery,
+  repository: Repository,
+): Promise<string | null> {
   const decoder = new TextDecoder();
   let output = "";
   let child: Child;
   try {
-    child = platform.spawn("git", ARGUMENTS, {
+    child = platform.spawn("git", [...repository.args, ...STATUS], {
       cwd,
-      env: { ...env, GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" },
+      env: { ...env, ...repository.env },
       stdin: "null",
       onStdout: (chunk) => {
         if (output.length < MAX_OUTPUT) output += decoder.decode(chunk, { stream: true });

@@ -11,7 +11,15 @@ const STUB = "[Result unavailable: the call was interrupted before a result was 
 export function repairForRequest(history: readonly Message[]): Message[] {
   const paired = pairResults(history);
   const merged = mergeAdjacent(paired);
-  return mergeAdjacent(merged.filter((m) => !isThoughtOnly(m)));
+  return mergeAdjacent(merged.filter((m) => !isThoughtOnly(m))).map(withoutMargins);
+}
+
+/** No space around texts and no half characters, which strict providers refuse; the message itself when it is sound. */
+function withoutMargins(message: Message): Message {
+  const { content } = message;
+  if (typeof content !== "string") return message;
+  const text = (content.isWellFormed() ? content : content.toWellFormed()).trim();
+  return text === content ? message : { ...message, content: text };
 }
 
 function isThoughtOnly(message: Message): boolean {

@@ -46,6 +46,8 @@ export interface CoreServices {
   /** Tools of a surface, in the order the model sees them; none before `ready()`. */
   tools(surface: string): readonly Tool[];
   toolSpecs(surface: string): readonly ToolSpec[];
+  /** A variable of the process or of the data home's `.env`; absent: there are none. */
+  env?(name: string): string | undefined;
   /** Environment of child processes: provider keys removed. */
   childEnv(): Readonly<Record<string, string>>;
   /** A restored session: rooms below rebuild what they keep in its scope. */

@@ -1,29 +1,32 @@
 /**
- * One live conversation: its queue of turns, the running turn's controller, its model choice and its questions.
- * At most one turn runs; the others wait, first in, first out. Owns every turn from submit to end and releases
- * all of it on close. `turn.ts` does the work; this file only decides what runs when, and with what.
+ * One live conversation: its facts, its turns, its questions, and the changes that a door may make to it. It owns what
+ * lives as long as the conversation is open and releases all of it on close. The floor is `turn_queue.ts`'s, a turn's
+ * work `session_turn.ts`'s, the row `session_record.ts`'s.
  */
-import { abortable, isAbort, throwIfAborted } from "@/lib/abort.ts";
+import { abortable } from "@/lib/abort.ts";
 import { type AnswerResult, type Ask, type AskAnswer, AskBroker } from "./asks.ts";
 import { CallIds } from "./call_ids.ts";
-import { HermesError } from "./errors.ts";
-import { Resting } from "./failover.ts";
-import { localDay } from "./budgets.ts";
 import { CompressionGate } from "./compression_policy.ts";
-import { TokenEstimator } from "./estimate.ts";
 import type { ChildLink, Delegations } from "./delegation.ts";
-import type { ChildCall } from "./delegation_api.ts";
 import { childTools } from "./delegation_tools.ts";
-import type { CoreEventBody, SessionChange, TurnResult } from "./events.ts";
+import { configuredEffort } from "./efforts.ts";
+import { HermesError } from "./errors.ts";
+import type { CoreEventBody, SessionChange } from "./events.ts";
 import type { McpServerEntry, McpServerStatus } from "./external_tools.ts";
+import { Resting } from "./failover.ts";
 import { EventHub, type EventReader } from "./hub.ts";
-import { addUsage, type Message, textOf, type Usage } from "./messages.ts";
+import { type Message, textOf } from "./messages.ts";
+import { modeOf, policyOf } from "./modes.ts";
+import { OutsideTools } from "./outside.ts";
+import { Patience } from "./patience.ts";
 import type {
   EditPolicy,
   FileAccess,
   ModelChoice,
+  NewSessionRow,
   ResolvedModel,
   SessionConfig,
+  SessionNotice,
   SwitchResult,
   Tool,
   ToolSpec,
@@ -38,45 +41,14 @@ import type {
   TurnHandle,
   UserInput,
 } from "./session_api.ts";
-import { modeOf, policyOf } from "./modes.ts";
-import { OutsideTools } from "./outside.ts";
+import { SessionRecord } from "./session_record.ts";
+import type { SessionSeed } from "./session_seed.ts";
 import { SessionState } from "./session_state.ts";
-import { Steering } from "./steering.ts";
+import { SessionTally } from "./session_tally.ts";
+import { Steering, withLateSteer } from "./steering.ts";
 import { TitleWriter } from "./titles.ts";
 import { Transcript } from "./transcript.ts";
-import { cancelledResult } from "./turn_results.ts";
-
-interface QueuedTurn {
-  readonly id: string;
-  readonly input: UserInput;
-  readonly options: SubmitOptions;
-  readonly controller: AbortController;
-  readonly settle: (result: TurnResult) => void;
-  unlink: () => void;
-}
-
-export interface SessionSeed {
-  readonly id: string;
-  readonly headId: string;
-  readonly source: string;
-  readonly surface: string;
-  readonly stored: boolean;
-  readonly createdAt: number;
-  readonly cwd: string;
-  readonly additionalDirectories: readonly string[];
-  readonly config: SessionConfig;
-  readonly title: string | null;
-  readonly parentId: string | null;
-  readonly sessionKey: string | null;
-  readonly systemPrompt: string | null;
-  readonly editPolicy: EditPolicy;
-  readonly messages: readonly Message[];
-  readonly usage: Usage;
-  readonly calls: number;
-  readonly files: FileAccess;
-  /** Absent: nobody's child. */
-  readonly child?: ChildLink;
-}
+import { type QueuedTurn, TurnQueue } from "./turn_queue.ts";
 
 export class LiveSession implements Session {
   readonly id: string;
@@ -90,9 +62,12 @@ export class LiveSession implements Session {
   readonly callIds = new CallIds();
   readonly broker = new AskBroker();
   readonly resting: Resting;
+  readonly patience: Patience;
   readonly compressionGate: CompressionGate;
   readonly titles: TitleWriter;
   readonly scope: SessionState;
+  readonly tally: SessionTally;
+  readonly record: SessionRecord;
   readonly hub: EventHub;
   readonly outside: OutsideTools;
   readonly parentId: string | null;
@@ -104,23 +79,13 @@ export class LiveSession implements Session {
   config: SessionConfig;
   #cwd: string;
   #additional: readonly string[];
-  #title: string | null;
-  #stored: boolean;
-  #hasEditPolicy: boolean;
+  readonly #turns: TurnQueue;
+  readonly #hasEditPolicy: boolean;
   #yolo = false;
   #closed = false;
   #closing: Promise<void> | null = null;
   #lastActivityAt: number;
-  #queue: QueuedTurn[] = [];
-  #active: QueuedTurn | null = null;
   #inflight: Inflight | null = null;
-  #idleWaiters: (() => void)[] = [];
-  #usage: Usage;
-  #calls: number;
-  #lastPromptTokens: number | null = null;
-  #estimator = new TokenEstimator();
-  /** Model work outside turns (`/model`, `/compact`): the session is busy meanwhile. */
-  #occupied: AbortController | null = null;
 
   constructor(seed: SessionSeed, services: CoreServices, delegation: Delegations) {
     this.id = seed.id;
@@ -137,17 +102,19 @@ export class LiveSession implements Session {
     this.config = seed.config;
     this.#cwd = seed.cwd;
     this.#additional = seed.additionalDirectories;
-    this.#title = seed.title;
-    this.#stored = seed.stored;
     this.#hasEditPolicy = seed.editPolicy !== null;
     this.#lastActivityAt = services.platform.clock.now() / 1000;
-    this.#usage = seed.usage;
-    this.#calls = seed.calls;
     this.transcript = new Transcript(services.store, seed.headId, seed.messages);
     this.callIds.learn(seed.messages);
+    this.record = new SessionRecord(this, seed);
+    this.tally = new SessionTally(this, seed.usage, seed.calls);
+    this.#turns = new TurnQueue(this);
     this.titles = new TitleWriter(this);
-    this.scope = new SessionState(seed.id);
+    this.scope = new SessionState(seed.id, () => {
+      if (!this.#closed) this.changed("notices");
+    });
     this.resting = new Resting(() => services.platform.clock.monotonic());
+    this.patience = new Patience((name) => services.env?.(name));
     this.compressionGate = new CompressionGate(() => services.platform.clock.monotonic());
     this.hub = new EventHub(
       seed.id,
@@ -162,7 +129,7 @@ export class LiveSession implements Session {
     return this.transcript.headId;
   }
   get stored(): boolean {
-    return this.#stored;
+    return this.record.stored;
   }
   get lastActivityAt(): number {
     return this.#lastActivityAt;
@@ -174,13 +141,16 @@ export class LiveSession implements Session {
     return [this.#cwd, ...this.#additional];
   }
   get title(): string | null {
-    return this.#title;
+    return this.record.title;
   }
   get running(): boolean {
-    return this.#active !== null || this.#occupied !== null;
+    return this.#turns.running;
   }
   get queued(): number {
-    return this.#queue.length;
+    return this.#turns.waiting;
+  }
+  get notices(): number {
+    return this.scope.notices;
   }
   get closed(): boolean {
     return this.#closed;
@@ -201,7 +171,8 @@ export class LiveSession implements Session {
     return this.#yolo;
   }
   get reasoningEffort(): string | null {
-    return this.config.reasoningEffort ?? (this.services.settings().agent.reasoning_effort || null);
+    const { reasoningEffort } = this.config;
+    return reasoningEffort ?? configuredEffort(this.services.settings(), () => this.model?.model ?? null);
   }
   get model(): ResolvedModel | null {
     const resolved = this.#resolve();
@@ -214,7 +185,7 @@ export class LiveSession implements Session {
 
   /** Name of the program whose turn runs; `null` where it gave none, and between turns. */
   get client(): string | null {
-    return this.#active?.options.client ?? null;
+    return this.#turns.active?.options.client ?? null;
   }
 
   get modelChoice(): ModelChoice {
@@ -242,22 +213,15 @@ export class LiveSession implements Session {
 
   usage(): SessionUsage {
     return {
-      usage: this.#usage,
-      calls: this.#calls,
-      contextUsed: this.contextTokens(),
+      usage: this.tally.usage,
+      calls: this.tally.calls,
+      contextUsed: this.tally.contextTokens(),
       contextMax: this.model?.contextWindow ?? null,
     };
   }
 
-  /** Tokens of the next request: estimated, and never fewer than the last one had. */
-  contextTokens(): number {
-    const estimated = this.#estimator.messages(this.transcript.messages) + this.fixedTokens();
-    return Math.max(estimated, this.#lastPromptTokens ?? 0);
-  }
-
-  /** Of them those that no compression makes fewer: prompt and tools. */
-  fixedTokens(): number {
-    return Math.ceil((this.systemPrompt?.length ?? 3_000) / 4) + this.#estimator.tools(this.toolSpecs());
+  takeNotices(): readonly SessionNotice[] {
+    return this.scope.takeNotices();
   }
 
   inflight(): Inflight | null {
@@ -300,74 +264,31 @@ export class LiveSession implements Session {
   }
 
   submit(input: UserInput, options: SubmitOptions): TurnHandle {
-    const id = this.services.platform.ids.hex(16);
-    const controller = new AbortController();
-    const { promise, resolve } = Promise.withResolvers<TurnResult>();
-    const onAbort = () => this.#cancel(queued);
-    const queued: QueuedTurn = {
-      id,
-      input,
-      options,
-      controller,
-      settle: resolve,
-      unlink: () => options.signal?.removeEventListener("abort", onAbort),
-    };
-    options.signal?.addEventListener("abort", onAbort, { once: true });
-    const position = this.#queue.length + (this.running ? 1 : 0);
-    if (this.#closed || options.signal?.aborted) this.#settle(queued, cancelledResult());
-    else {
-      this.#queue.push(queued);
-      this.#startNext();
-    }
-    return { id, position, done: promise, cancel: onAbort };
+    return this.#turns.submit(input, options);
+  }
+
+  newTurnId(): string {
+    return this.services.platform.ids.hex(16);
   }
 
   steer(text: string): boolean {
-    if (!this.#active || this.#active.controller.signal.aborted) return false;
+    const { active } = this.#turns;
+    if (!active || active.controller.signal.aborted) return false;
     if (!this.steering.push(text)) return false;
-    this.publish(this.#active.id, { type: "steer.queued", text: text.trim() });
+    this.publish(active.id, { type: "steer.queued", text: text.trim() });
     return true;
   }
 
   interrupt(options: { keepQueue?: boolean } = {}): { running: boolean; dropped: number } {
-    const running = this.running;
-    const dropped = options.keepQueue ? [] : this.#queue.splice(0);
-    for (const queued of dropped) {
-      queued.controller.abort();
-      this.#settle(queued, cancelledResult());
-    }
-    this.#active?.controller.abort();
-    this.#occupied?.abort();
-    return { running, dropped: dropped.length };
+    return this.#turns.interrupt(options);
   }
 
   idle(): Promise<void> {
-    if (!this.running) return Promise.resolve();
-    return new Promise((resolve) => this.#idleWaiters.push(resolve));
+    return this.#turns.idle();
   }
 
-  #cancel(queued: QueuedTurn): void {
-    queued.controller.abort();
-    const at = this.#queue.indexOf(queued);
-    if (at === -1) return;
-    this.#queue.splice(at, 1);
-    this.#settle(queued, cancelledResult());
-  }
-
-  #settle(queued: QueuedTurn, result: TurnResult): void {
-    queued.unlink();
-    queued.settle(result);
-  }
-
-  #startNext(): void {
-    if (this.running) return;
-    const next = this.#queue.shift();
-    if (!next) {
-      for (const resolve of this.#idleWaiters.splice(0)) resolve();
-      return;
-    }
-    this.#active = next;
-    void this.#run(next);
+  runTurn(turn: QueuedTurn): void {
+    void this.#run(turn);
   }
 
   /** Owns one turn from start to `turn.end`; never throws. */
@@ -380,59 +301,17 @@ export class LiveSession implements Session {
       reasoning: "",
       startedAt: this.#lastActivityAt,
     };
-    const engine = await loadEngine();
-    let result: TurnResult;
-    try {
-      await this.services.ready?.();
-      await this.#storeForTurn(turn.controller.signal);
-      const prepared = await engine.prepareTurn(this, turn);
-      result = prepared instanceof HermesError
-        ? await engine.failedResult(this, turn, prepared)
-        : await engine.runTurn(prepared);
-    } catch (error) {
-      result = await engine.failedResult(this, turn, this.#toldError(error));
-    }
-    result = this.#withLateSteer(result);
-    this.#usage = addUsage(this.#usage, result.usage);
-    this.#calls += result.apiCalls;
+    const { runQueuedTurn } = await loadEngine();
+    const result = withLateSteer(await runQueuedTurn(this, turn), this.steering);
+    this.tally.add(result);
     this.#lastActivityAt = this.services.platform.clock.now() / 1000;
     this.#inflight = null;
-    this.#active = null;
-    if (turn.options.scope && turn.options.scope !== this.id) {
-      this.services.guard.dropScope(turn.options.scope);
-    }
-    this.publish(turn.id, { type: "turn.end", result });
-    this.#settle(turn, result);
-    this.#startNext();
+    const { scope } = turn.options;
+    this.#turns.finish(turn, result, () => {
+      if (scope && scope !== this.id) this.services.guard.dropScope(scope);
+      this.publish(turn.id, { type: "turn.end", result });
+    });
     this.titles.after(result);
-  }
-
-  /** While the store is locked a cancel does not wait, and a turn goes on in memory (core.md D.2). */
-  /** What the turn ends with; a fault of ours is told in full in the log only. */
-  #toldError(error: unknown): HermesError {
-    if (error instanceof HermesError) return error;
-    const text = error instanceof Error ? error.message : String(error);
-    this.services.log.error(`A turn failed to start: ${text}`);
-    return new HermesError("internal", "The turn failed to start");
-  }
-
-  async #storeForTurn(signal: AbortSignal): Promise<void> {
-    try {
-      await abortable(this.store(), signal);
-    } catch (error) {
-      const isLocked = error instanceof HermesError && error.code === "store_locked";
-      if (!isLocked && !isAbort(error)) throw error;
-    }
-  }
-
-  /** Guidance that came after the turn's last look: handed back with it, never left for another turn. */
-  #withLateSteer(result: TurnResult): TurnResult {
-    const late = this.steering.take();
-    if (late === null || result.outcome === "cancelled") return result;
-    return {
-      ...result,
-      pendingSteer: result.pendingSteer === null ? late : `${result.pendingSteer}\n${late}`,
-    };
   }
 
   /** Called by the turn for every batch; keeps what late clients need. */
@@ -440,38 +319,12 @@ export class LiveSession implements Session {
     if (this.#inflight) this.#inflight = { ...this.#inflight, assistant: text, reasoning };
   }
 
-  noteUsage(promptTokens: number): void {
-    this.#lastPromptTokens = promptTokens;
-  }
-
-  /** A model call beside the turns (summary, title) counts like any other. */
-  async countSideCall(usage: Usage, model: ResolvedModel): Promise<void> {
-    this.#usage = addUsage(this.#usage, usage);
-    this.#calls++;
-    const { models, platform } = this.services;
-    const { usd } = models.estimateCost(usage, model);
-    const day = localDay(platform.clock.now());
-    await this.transcript.addUsage(usage, model, { day, usd, seconds: 0 });
-  }
-
-  /**
-   * A model call of a child adds to what this session has used; the child counts for the day. A call that a turn waits
-   * for comes into the sums with the turn.
-   */
-  countChildCall({ usage, model, cost }: ChildCall, { inTurn }: { inTurn: boolean }): void {
-    if (!inTurn) {
-      this.#usage = addUsage(this.#usage, usage);
-      this.#calls++;
-    }
-    void this.transcript.addUsage(usage, model, { day: null, usd: cost.usd, seconds: 0 });
-  }
-
   publish(turnId: string, body: CoreEventBody): void {
     this.hub.publish(turnId, body);
   }
 
   changed(what: SessionChange): void {
-    this.publish(this.#active?.id ?? "", { type: "session.change", what });
+    this.publish(this.#turns.active?.id ?? "", { type: "session.change", what });
   }
 
   // ── Questions ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -482,7 +335,7 @@ export class LiveSession implements Session {
 
   answer(askId: string, answer: AskAnswer, by?: string): AnswerResult {
     const result = this.broker.answer(askId, answer, by);
-    if (result === "accepted" && answer.type === "cancel") this.#active?.controller.abort();
+    if (result === "accepted" && answer.type === "cancel") this.#turns.active?.controller.abort();
     return result;
   }
 
@@ -492,29 +345,10 @@ export class LiveSession implements Session {
     return await this.occupy(options.signal, async (signal) => {
       const choosing = this.services.models.switchTo(argument, this.model, { signal });
       const result = await abortable(choosing, signal);
-      await this.#applyModel(result);
+      const { applyModel } = await loadEngine();
+      await applyModel(this, result);
       return result;
     });
-  }
-
-  async #applyModel(result: SwitchResult): Promise<void> {
-    const { model, provider, baseUrl, apiMode } = result.model;
-    const config = { ...this.config, model, provider, baseUrl, apiMode };
-    if (this.#stored) {
-      await this.services.store().updateSession(this.headId, { config, systemPrompt: null });
-    }
-    this.config = config;
-    this.systemPrompt = null;
-    this.#lastPromptTokens = null;
-    if (this.transcript.messages.length > 0) {
-      await this.transcript.append([{
-        role: "user",
-        content: `[System: The active model for this chat has changed to ${model} via provider ${provider}.]`,
-        displayKind: "model_switch",
-      }]);
-    }
-    if (result.global) await this.services.persistModel(result.model);
-    this.changed("model");
   }
 
   async setMode(mode: string): Promise<void> {
@@ -537,51 +371,36 @@ export class LiveSession implements Session {
 
   async #updateConfig(patch: SessionConfig): Promise<void> {
     this.config = { ...this.config, ...patch };
-    if (this.#stored) await this.services.store().updateSession(this.headId, { config: this.config });
+    await this.record.update({ config: this.config });
   }
 
   async setCwd(cwd: string, additional?: readonly string[]): Promise<void> {
     this.#cwd = cwd;
     if (additional) this.#additional = additional;
     this.config = { ...this.config, additionalDirectories: this.#additional };
-    if (this.#stored) await this.services.store().updateSession(this.headId, { cwd, config: this.config });
+    await this.record.update({ cwd, config: this.config });
     this.changed("cwd");
   }
 
-  /** A title that is refused leaves no row behind: a session that is not stored yet is stored with it or not at all. */
   async setTitle(title: string | null): Promise<string | null> {
-    if (!this.#stored) await this.store(title);
-    else this.#title = await this.services.store().setTitle(this.headId, title);
+    await this.record.setTitle(title);
     this.changed("title");
-    return this.#title;
+    return this.title;
   }
 
   /** For a conversation without a title; a number is added where the title is taken. */
   async adoptTitle(title: string): Promise<void> {
-    const store = this.services.store();
-    if (this.#closed || !this.#stored || this.#title !== null) return;
-    if (store.getSession(this.headId)?.title !== null) return;
-    const stored = await store.setTitle(this.headId, store.nextTitle(title));
-    this.#title ??= stored;
-    this.changed("title");
+    if (await this.record.adoptTitle(title)) this.changed("title");
   }
 
   async reset(): Promise<void> {
-    await this.occupy(undefined, async () => {
-      const { forgetMemories } = await loadEngine();
-      if (this.#stored) await this.services.store().clearMessages(this.headId);
-      this.transcript.swap(this.headId, []);
-      this.services.forgotten(this.scope);
-      forgetMemories(this.scope);
-      this.systemPrompt = null;
-      this.#lastPromptTokens = null;
-    });
+    await this.occupy(undefined, async () => (await loadEngine()).resetSession(this));
     this.changed("history");
   }
 
   async rewindBefore(rowId: number): Promise<ReadonlyMap<number, number>> {
     const moved = await this.occupy(undefined, async () => (await loadEngine()).rewindSession(this, rowId));
-    this.#lastPromptTokens = null;
+    this.tally.forgetPrompt();
     this.changed("history");
     return moved;
   }
@@ -594,53 +413,32 @@ export class LiveSession implements Session {
     });
   }
 
-  /**
-   * Runs `work` while no turn can start, and waits for its end: an interrupt reaches it through the signal, so what
-   * it changes is never changed behind a later turn. Throws `session_busy`.
-   */
+  /** Runs `work` while no turn can start. Throws `session_busy`. */
   async occupy<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    if (this.running) {
-      throw new HermesError("session_busy", "session busy: a turn is running", { sessionId: this.id });
-    }
-    const controller = new AbortController();
-    this.#occupied = controller;
-    const joined = signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
-    try {
-      throwIfAborted(joined);
-      return await work(joined);
-    } finally {
-      this.#occupied = null;
-      this.#startNext();
-    }
+    return await this.#turns.occupy(signal, work);
   }
 
   /** The conversation moved to another row (compression); grants stay, they are kept under the session's own id. */
   noteRotation(title: string | null): void {
-    this.#title = title;
-    this.#lastPromptTokens = null;
+    this.record.moved(title);
+    this.tally.forgetPrompt();
   }
 
-  async store(title: string | null = null): Promise<void> {
-    if (this.#stored) return;
-    this.#stored = true;
-    try {
-      const row = await this.services.store().createSession({
-        id: this.headId,
-        source: this.source,
-        parentId: this.parentId,
-        cwd: this.#cwd,
-        config: this.config,
-        systemPrompt: this.systemPrompt,
-        sessionKey: this.sessionKey,
-        startedAt: this.createdAt,
-        ...(title === null ? {} : { title }),
-      });
-      this.#title ??= row.title;
-    } catch (error) {
-      this.#stored = false;
-      throw error;
-    }
-    if (this.transcript.messages.length > 0) await this.transcript.flush();
+  async store(): Promise<void> {
+    await this.record.store();
+  }
+
+  newRow(): NewSessionRow {
+    return {
+      id: this.headId,
+      source: this.source,
+      parentId: this.parentId,
+      cwd: this.#cwd,
+      config: this.config,
+      systemPrompt: this.systemPrompt,
+      sessionKey: this.sessionKey,
+      startedAt: this.createdAt,
+    };
   }
 
   close(reason: string): Promise<void> {
@@ -654,13 +452,7 @@ export class LiveSession implements Session {
     await this.idle();
     this.services.guard.dropScope(this.id);
     await Promise.all([this.scope.dispose(), this.outside.close(), this.titles.close()]);
-    if (this.#stored) {
-      try {
-        await this.services.store().endSession(this.headId, reason);
-      } catch (error) {
-        this.services.log.warn(`Cannot mark session ${this.id} as ended: ${String(error)}`);
-      }
-    }
+    await this.record.end(reason);
     this.changed("closed");
   }
 }

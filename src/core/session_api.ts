@@ -15,6 +15,7 @@ import type {
   FileAccess,
   ModelChoice,
   ResolvedModel,
+  SessionNotice,
   SessionScope,
   SwitchResult,
   Tool,
@@ -134,9 +135,13 @@ export interface Session {
   readonly yolo: boolean;
   /** What other rooms keep for as long as the session lives. */
   readonly scope: SessionScope;
+  /** News worth a turn that none has brought yet: the running or the next one does. */
+  readonly notices: number;
 
   /** Conversation in memory: what the next request is built from. */
   history(): readonly Message[];
+  /** Those news, for who starts a turn of their own with them; each is handed out once. */
+  takeNotices(): readonly SessionNotice[];
   usage(): SessionUsage;
   inflight(): Inflight | null;
   /** Names of the tools offered to the model. */

@@ -3,7 +3,7 @@
  * memory. Whatever fails before the store has written leaves everything as it was.
  */
 import { abortable, isAbort } from "@/lib/abort.ts";
-import { auxiliaryClient } from "./auxiliary.ts";
+import { auxiliaryClient } from "./auxiliary_client.ts";
 import { assemble, type CompressionPlan, planCompression, summarise, type Summary } from "./compression.ts";
 import { summaryOfLastResort } from "./compression_outline.ts";
 import { compressionThreshold, isUnreachable, tailBudget } from "./compression_policy.ts";
@@ -46,7 +46,7 @@ export async function compactSession(
   const settings = services.settings();
   const messages = transcript.messages;
   const threshold = compressionThreshold(
-    client.info.contextWindow,
+    client.info,
     settings.model.max_tokens,
     settings.compression,
   );
@@ -74,7 +74,7 @@ export async function compactSession(
 /** What is to be kept anyway is all there is, or prompt and tools alone are too much. */
 function hasNothingToGain(messages: readonly Message[], threshold: number, session: LiveSession): boolean {
   const budget = tailBudget(threshold, session.services.settings().compression);
-  return new TokenEstimator().messages(messages) <= budget || session.fixedTokens() >= threshold;
+  return new TokenEstimator().messages(messages) <= budget || session.tally.fixedTokens() >= threshold;
 }
 
 function tellStart(session: LiveSession, { cause, turnId }: CompactionOptions): void {
@@ -151,7 +151,9 @@ async function summaryOf(
   });
   const summary = await abortable(asking, options.signal);
   if (summary.type === "text") {
-    if (summary.usage) await abortable(session.countSideCall(summary.usage, writer.info), options.signal);
+    if (summary.usage) {
+      await abortable(session.tally.countSideCall(summary.usage, writer.info), options.signal);
+    }
     return { text: guard.redact(summary.text, "terminal"), isFallback: false };
   }
   const { failure } = summary;

@@ -1,5 +1,11 @@
-/** Values that live as long as a session and belong to rooms below; disposed in reverse order on close. */
-import type { SessionScope } from "./ports.ts";
+/**
+ * What rooms below keep for as long as a session lives, disposed in reverse order on close, and what they have to tell
+ * the model beside its calls.
+ */
+import type { SessionNotice, SessionScope } from "./ports.ts";
+
+/** Of more than these the oldest are dropped. */
+const MAX_NOTICES = 100;
 
 interface Disposable {
   dispose(): void | Promise<void>;
@@ -12,9 +18,12 @@ function isDisposable(value: object): value is Disposable {
 export class SessionState implements SessionScope {
   readonly sessionId: string;
   readonly #values = new Map<string, object>();
+  readonly #onTold: () => void;
+  #notices: SessionNotice[] = [];
 
-  constructor(sessionId: string) {
+  constructor(sessionId: string, onTold: () => void = () => {}) {
     this.sessionId = sessionId;
+    this.#onTold = onTold;
   }
 
   state<T extends object>(key: string, create: () => T): T {
@@ -24,6 +33,25 @@ export class SessionState implements SessionScope {
       this.#values.set(key, value);
     }
     return value;
+  }
+
+  tell(notice: SessionNotice): void {
+    this.#notices.push(notice);
+    if (this.#notices.length > MAX_NOTICES) this.#notices.shift();
+    if (!notice.quiet) this.#onTold();
+  }
+
+  /** How many wait that are worth a turn. */
+  get notices(): number {
+    this.#notices = this.#notices.filter((notice) => !notice.isKnown?.());
+    return this.#notices.filter(({ quiet }) => !quiet).length;
+  }
+
+  /** All that wait, each handed out once. */
+  takeNotices(): readonly SessionNotice[] {
+    const notices = this.#notices.filter((notice) => !notice.isKnown?.());
+    this.#notices = [];
+    return notices;
   }
 
   async dispose(): Promise<void> {

@@ -10,7 +10,8 @@ import { modeOf } from "./modes.ts";
 import type { FileAccess, NewSessionRow, SessionConfig, SessionRow } from "./ports.ts";
 import { repairForResume } from "./resume.ts";
 import type { CoreServices } from "./services.ts";
-import { LiveSession, type SessionSeed } from "./session.ts";
+import { LiveSession } from "./session.ts";
+import type { SessionSeed } from "./session_seed.ts";
 import type { CreateOptions, OpenOptions, Session, Sessions } from "./session_api.ts";
 import { newSessionId } from "./session_ids.ts";
 

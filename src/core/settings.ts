@@ -77,6 +77,12 @@ export interface Settings {
     readonly max_turns: number | null;
     readonly api_max_retries: number;
     readonly reasoning_effort: string;
+    /** Model name → effort, or `false` for none. */
+    readonly reasoning_overrides?: Readonly<Record<string, unknown>>;
+    /** `auto`, a boolean, or parts of model names. */
+    readonly intent_ack_continuation?: unknown;
+    /** Added to the system prompt of every request, never stored. */
+    readonly ephemeral_system_prompt?: string;
     readonly clarify_timeout: number;
     readonly disabled_toolsets: readonly string[];
     readonly environment_hint: string;
@@ -113,6 +119,8 @@ export interface Settings {
   readonly personalities: Readonly<Record<string, unknown>>;
   /** Surface → a text to add, or `{append}`, `{replace}`. */
   readonly platform_hints: Readonly<Record<string, unknown>>;
+  /** JSON list of messages before every conversation; empty: none. */
+  readonly prefill_messages_file?: string;
   /** IANA name; empty for the machine's own. */
   readonly timezone: string;
   /** Toolsets offered on every surface; empty for the surface's own. */
@@ -200,6 +208,10 @@ export interface Settings {
     /** Tokens, in place of a part of the window. */
     readonly threshold_tokens?: number | null;
     readonly abort_on_summary_failure?: boolean;
+    /** Compressions that one turn may cost after overflows. */
+    readonly max_attempts?: number;
+    /** Model name → part of the window. */
+    readonly model_thresholds?: Readonly<Record<string, unknown>>;
   };
   /** Keys of core.md A.14 as they stand in the file. */
   readonly tool_loop_guardrails?: Readonly<Record<string, unknown>>;
@@ -209,6 +221,8 @@ export interface Settings {
     /** A local calendar day, all sessions of this data home. */
     readonly day: BudgetLimits;
   };
+  /** Wishes sent to OpenRouter with every call. */
+  readonly provider_routing?: Readonly<Record<string, unknown>>;
   readonly prompt_caching?: { readonly cache_ttl: "5m" | "1h" | "off" };
   readonly model_catalog?: {
     readonly enabled: boolean;

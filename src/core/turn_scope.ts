@@ -37,6 +37,8 @@ export interface TurnScope {
   readonly contextWindow: number | null;
   /** How images are looked at; absent: not at all. */
   readonly eyes?: Eyes;
+  /** Whether news that come after the turn are told to the model; absent: they are. */
+  readonly hearsLater?: boolean;
   readonly parallelTimeoutSeconds: number;
   publish(body: CoreEventBody): void;
   /** Writes rows now; never throws. */

@@ -3,10 +3,10 @@
  * ending of the turn with the documented advice, after the user's message was stored.
  */
 import { abortable, isAbort } from "@/lib/abort.ts";
-import { type AskOutcome, type AskPayload, sealed } from "./asks.ts";
 import { localDay } from "./budgets.ts";
 import { rootOf, settingsOf } from "./delegation.ts";
 import type { ChildCall } from "./delegation_api.ts";
+import { configuredEffort } from "./efforts.ts";
 import { canLook, createEyes } from "./eyes.ts";
 import { Guardrails } from "./guardrails.ts";
 import { HermesError, type ModelFailure } from "./errors.ts";
@@ -14,14 +14,20 @@ import { fallbackEntries, withEffort } from "./fallbacks.ts";
 import type { TurnResult } from "./events.ts";
 import { promptTokens, textOf, type Usage } from "./messages.ts";
 import { PLAN_MODE } from "./plan_mode.ts";
-import type { GuardContext, ModelChoice, ResolvedModel, Tool } from "./ports.ts";
+import type { GuardContext, ModelChoice, ModelClient, ResolvedModel, Tool } from "./ports.ts";
+import { readPrefill } from "./prefill.ts";
+import { redactValues } from "./redact_values.ts";
+import { wantsDumps } from "./request_dump.ts";
 import type { LiveSession } from "./session.ts";
 import type { SubmitOptions, UserInput } from "./session_api.ts";
 import { compactSession } from "./session_compaction.ts";
-import { buildSystemPrompt, memoriesOf } from "./system_prompt.ts";
-import type { TurnInput } from "./turn.ts";
+import { askHuman } from "./turn_asks.ts";
+import type { TurnInput } from "./turn_input.ts";
+import { systemPromptOf } from "./turn_prompt.ts";
 import { cancelledResult } from "./turn_results.ts";
 import { Refusals, type TurnScope } from "./turn_scope.ts";
+
+const SMALLEST_WINDOW = 64_000;
 
 interface PendingTurn {
   readonly id: string;
@@ -35,6 +41,8 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
   const settings = settingsOf(session);
   const model = resolveModel(session, turn.options.model);
   if (model instanceof HermesError) return model;
+  const tooSmall = refusedWindow(model);
+  if (tooSmall) return tooSmall;
   const settling = session.outside.settling(turn.controller.signal);
   if (settling) await settling;
   const tools = offered(session, turn.options, model);
@@ -52,45 +60,83 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
     callIds: session.callIds,
     client: services.models.client(model),
     resting: session.resting,
+    patience: session.patience,
     fallbacks: fallbackEntries(settings).map(({ choice, reasoningEffort }) => () =>
-      withEffort(services.models.client(services.models.resolve(choice)), reasoningEffort)
+      withEffort(
+        services.models.client(services.models.resolve(choice)),
+        reasoningEffort ?? ownEffort(turn, session) ?? configuredEffort(settings, () => choice.model ?? null),
+      )
     ),
     toolSpecs: [
       ...tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
       ...theirs,
     ],
     ...(theirs.length === 0 ? {} : { clientTools: new Set(theirs.map((tool) => tool.name)) }),
-    systemPrompt: turn.options.systemExtra ? `${systemPrompt}\n\n${turn.options.systemExtra}` : systemPrompt,
+    systemPrompt: [systemPrompt, agent.ephemeral_system_prompt, turn.options.systemExtra]
+      .filter(Boolean).join("\n\n"),
+    ...await prefillOf(session),
     history: turn.options.history ?? null,
-    reasoningEffort: turn.options.reasoningEffort ?? session.reasoningEffort,
+    reasoningEffort: ownEffort(turn, session) ?? configuredEffort(settings, () => model.model),
     maxTokens: modelSettings.max_tokens,
     maxSteps: turn.options.maxSteps ?? agent.max_turns,
     backpressure: () => session.hub.takeBackpressure(),
     onShown: (text, reasoning) => session.setInflight(text, reasoning),
     ...(services.redactStream ? { redactStream: () => services.redactStream!() } : {}),
-    contextTokens: () => session.contextTokens(),
+    takeNotices: () => session.takeNotices(),
+    dumpsRequests: wantsDumps(services.env?.("HERMES_DUMP_REQUESTS")),
+    contextTokens: () => session.tally.contextTokens(),
     estimateCost: (usage, model) => services.models.estimateCost(usage, model),
     // Children draw on the limits of the session that they work for.
     usageTotals: () =>
       services.store().usageTotals(rootOf(session).headId, localDay(services.platform.clock.now())),
-    compact: async (client, cause) => {
-      const report = await compactSession(session, {
-        cause,
-        focus: null,
-        signal: turn.controller.signal,
-        client,
-        turnId: turn.id,
-      }).catch((error) => {
-        if (isAbort(error)) return null;
-        const why = error instanceof Error ? error.message : String(error);
-        services.log.warn(`Compression failed: ${why}`);
-        const text = services.guard.redact(`The conversation could not be compressed: ${why}`, "terminal");
-        session.publish(turn.id, { type: "status", kind: "warn", text });
-        return null;
-      });
-      return report !== null;
-    },
+    compact: (client, cause) => compactInTurn(session, turn, client, cause),
   };
+}
+
+/** True when the conversation is shorter now. A failure is told and is no failure of the turn. */
+async function compactInTurn(
+  session: LiveSession,
+  { id: turnId, controller: { signal } }: PendingTurn,
+  client: ModelClient,
+  cause: "overflow" | "automatic",
+): Promise<boolean> {
+  const { guard, log } = session.services;
+  try {
+    return await compactSession(session, { cause, focus: null, signal, client, turnId }) !== null;
+  } catch (error) {
+    if (isAbort(error)) return false;
+    const why = error instanceof Error ? error.message : String(error);
+    log.warn(`Compression failed: ${why}`);
+    const text = guard.redact(`The conversation could not be compressed: ${why}`, "terminal");
+    session.publish(turnId, { type: "status", kind: "warn", text });
+    return false;
+  }
+}
+
+/** Prompt and tools alone would fill it (core.md A.16). */
+function refusedWindow({ model, contextWindow, apiMode }: ResolvedModel): HermesError | null {
+  if (contextWindow === null || contextWindow >= SMALLEST_WINDOW || apiMode === "builtin") return null;
+  return new HermesError(
+    "invalid_model",
+    `The model "${model}" has a window of ${contextWindow} tokens, and an agent needs at least 64,000: choose a model ` +
+      "with a larger window, or set model.context_length if the number is wrong (for Ollama also num_ctx)",
+    { model, contextWindow },
+  );
+}
+
+/** What was said for this turn, or for this session. */
+function ownEffort(turn: PendingTurn, session: LiveSession): string | null {
+  return turn.options.reasoningEffort ?? session.config.reasoningEffort ?? null;
+}
+
+async function prefillOf(session: LiveSession): Promise<Pick<TurnInput, "prefill" | "warnings">> {
+  const { services } = session;
+  const path = services.settings().prefill_messages_file?.trim() ?? "";
+  if (path === "" || session.child) return {};
+  const prefill = await readPrefill(path, services.home, services.platform);
+  if (prefill.type === "messages") return { prefill: prefill.messages };
+  services.log.warn(prefill.why);
+  return { warnings: [services.guard.redact(prefill.why, "full")] };
 }
 
 function resolveModel(session: LiveSession, choice: ModelChoice | undefined): ResolvedModel | HermesError {
@@ -112,71 +158,6 @@ function offered(session: LiveSession, options: SubmitOptions, model: ResolvedMo
     ? session.tools()
     : session.tools().filter((tool) => !brought.some(({ name }) => name === tool.name));
   return [...own, ...brought].filter((tool) => tool.available?.(context) ?? true);
-}
-
-/** The stored prompt, byte for byte; built and stored when there is none. */
-async function systemPromptOf(
-  session: LiveSession,
-  model: ResolvedModel,
-  tools: readonly Tool[],
-  signal: AbortSignal,
-): Promise<string> {
-  if (session.systemPrompt !== null) return session.systemPrompt;
-  const { services } = session;
-  const { platform, log, home } = services;
-  const settings = settingsOf(session);
-  const building = memoriesOf(session.scope, { platform, log, home, settings }).then((memories) =>
-    buildSystemPrompt({
-      platform,
-      settings,
-      log,
-      home,
-      cwd: session.cwd,
-      roots: session.roots,
-      surface: session.child ? "subagent" : session.surface,
-      tools,
-      model,
-      skills: services.skills ?? null,
-      childEnv: services.childEnv(),
-      memories,
-    })
-  );
-  const prompt = await abortable(building, signal).catch((error) => {
-    if (isAbort(error)) return null;
-    throw error;
-  });
-  if (prompt === null) return ""; // Nothing is sent: the first step sees the cancel.
-  session.systemPrompt = prompt;
-  try {
-    await abortable(services.store().updateSession(session.headId, { systemPrompt: prompt }), signal);
-  } catch (error) {
-    services.log.warn(
-      `Cannot store the system prompt: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
-  return prompt;
-}
-
-function timeoutMs(session: LiveSession, payload: AskPayload): number {
-  const { approvals, agent } = session.services.settings();
-  if (payload.kind === "clarify" && session.surface !== "acp") return agent.clarify_timeout * 1000;
-  const longest = payload.kind === "sudo" ? 120 : payload.kind === "secret" ? 300 : Infinity;
-  return Math.min(approvals.timeout, longest) * 1000;
-}
-
-function canAsk(payload: AskPayload, options: SubmitOptions): boolean {
-  if (payload.kind === "approval") return options.asks.approval;
-  if (payload.kind === "edit") return options.asks.edit;
-  return payload.kind === "clarify" ? options.asks.clarify : options.asks.secret ?? false;
-}
-
-/** What the user's setting answers in place of a question; never what was judged dangerous by a model. */
-function approvedOnce(payload: AskPayload): AskOutcome {
-  const isApproval = payload.kind === "approval" || payload.kind === "edit";
-  if (!isApproval || !payload.choices.includes("once")) return { type: "unattended" };
-  if (payload.kind === "approval" && payload.smartDenied) return { type: "unattended" };
-  const by = "delegation.subagent_auto_approve";
-  return { type: "answered", answer: { type: "choice", choice: "once", by } };
 }
 
 function createScope(
@@ -202,7 +183,7 @@ function createScope(
   let started = false;
   let early: string | null = null;
   const publish: TurnScope["publish"] = (body) => {
-    if (body.type === "usage") session.noteUsage(promptTokens(body.usage));
+    if (body.type === "usage") session.tally.notePrompt(promptTokens(body.usage));
     session.publish(turn.id, body);
     if (body.type !== "turn.start") return;
     started = true;
@@ -212,27 +193,6 @@ function createScope(
   function warn(text: string): void {
     if (started) publish({ type: "status", kind: "warn", text });
     else early = text;
-  }
-
-  async function ask(payload: AskPayload, callId: string, toolName: string): Promise<AskOutcome> {
-    if (turn.options.approveOnce) return approvedOnce(payload);
-    if (!canAsk(payload, turn.options)) return { type: "unattended" };
-    const asked = {
-      id: services.platform.ids.hex(32),
-      sessionId: session.id,
-      turnId: turn.id,
-      callId,
-      toolName,
-      payload,
-      timeoutMs: timeoutMs(session, payload),
-      openedAt: services.platform.clock.now(),
-    };
-    const outcome = await session.broker.open(asked, {
-      signal,
-      announce: () => publish({ type: "ask.open", ask: asked }),
-    });
-    publish({ type: "ask.close", ask: asked, outcome: sealed(payload, outcome) });
-    return outcome;
   }
 
   const guardContext = (): GuardContext => ({
@@ -247,7 +207,7 @@ function createScope(
     surface: session.surface,
   });
   const count = (usage: Usage, model: ResolvedModel) => {
-    session.countSideCall(usage, model).catch((error) =>
+    session.tally.countSideCall(usage, model).catch((error) =>
       services.log.warn(`A call was not counted: ${error}`)
     );
   };
@@ -277,9 +237,11 @@ function createScope(
     guardrails: new Guardrails(settings.tool_loop_guardrails),
     ...(delegator ? { delegator } : {}),
     takeChildCalls: () => childCalls.splice(0),
+    // A child ends with its turn, and a session of the HTTP API need not be heard of again.
+    hearsLater: session.child === null && session.surface !== "api_server",
     eyes: createEyes({ models: services.models, settings, model, sessionId: session.id, count }),
     contextWindow: model.contextWindow,
-    parallelTimeoutSeconds: Number(services.childEnv()["HERMES_CONCURRENT_TOOL_TIMEOUT_S"] ?? "") || 420,
+    parallelTimeoutSeconds: Number(services.env?.("HERMES_CONCURRENT_TOOL_TIMEOUT_S") ?? "") || 420,
     publish,
     store: async (messages) => {
       const saving = session.transcript.append(messages);
@@ -287,7 +249,7 @@ function createScope(
       if (!saved) warn(session.transcript.warning ?? "Saving is delayed");
     },
     guardContext,
-    ask,
+    ask: (payload, callId, toolName) => askHuman(session, turn, { payload, callId, toolName }, publish),
     judge: async (payload) =>
       await services.guard.judge?.(payload, guardContext(), { signal, model, count }) ??
         { verdict: "escalate", reason: "", model: "" },
@@ -295,21 +257,6 @@ function createScope(
     rememberRefusal: (payload, targets, outcome) => refusals.remember(payload, targets, outcome),
     redactArgs: (args) => redactValues(args, (text) => services.guard.redact(text, "terminal")),
   };
-}
-
-function redactValues(
-  args: Record<string, unknown>,
-  redact: (text: string) => string,
-): Record<string, unknown> {
-  const walk = (value: unknown): unknown => {
-    if (typeof value === "string") return redact(value);
-    if (Array.isArray(value)) return value.map(walk);
-    if (value !== null && typeof value === "object") {
-      return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, walk(v)]));
-    }
-    return value;
-  };
-  return walk(args) as Record<string, unknown>;
 }
 
 /** The end of a turn whose model cannot be used: the user's message is stored, the reason is the outcome. */

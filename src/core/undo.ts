@@ -20,6 +20,8 @@ export interface Undone {
 /** Drops the last `count` turns, or as many as there are; `null` when there is none. Throws like `rewindBefore`. */
 export async function undoTurns(session: Session, count: number): Promise<Undone | null> {
   if (session.running) throw new HermesError("session_busy", "session busy: a turn is running");
+  // A session that holds nothing yet is not stored for this.
+  if (!session.history().some(isUserTurn)) return null;
   await session.store();
   const before = session.history();
   const turns = before.filter(isUserTurn).slice(-count);

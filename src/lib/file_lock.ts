@@ -51,7 +51,8 @@ async function removeQuietly(world: LockWorld, path: string): Promise<void> {
 async function passOver(world: LockWorld, lock: string, seen: string): Promise<void> {
   const since = Number(seen.split("\n")[0]?.split(":")[2]);
   const begun = Number.isFinite(since) ? since : world.files.statSync(lock)?.mtimeMs ?? Infinity;
-  if (world.clock.now() - begun < STALE_MS) return;
+  // A time that is yet to come is of a clock that has been put back since.
+  if (Math.abs(world.clock.now() - begun) < STALE_MS) return;
   if (world.files.readTextSync(lock) === seen) await removeQuietly(world, lock);
 }
 

@@ -36,10 +36,10 @@ function stamp(ms: number): string {
     `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
-/** Line breaks and other control characters become blanks, so that no message can forge a line. */
+/** Line breaks, control characters and what turns a line around become blanks: no message can forge a line. */
 function oneLine(text: string): string {
   // deno-lint-ignore no-control-regex
-  const flat = text.replace(/[\u0000-\u001f\u007f\u0085\u2028\u2029]+/g, " ").trim();
+  const flat = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]+/g, " ").trim();
   return flat.length > MAX_MESSAGE ? `${flat.slice(0, MAX_MESSAGE)}…` : flat;
 }
 

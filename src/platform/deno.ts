@@ -109,6 +109,9 @@ function spawn(command: string, args: string[], options: SpawnOptions): Child {
     child.once("exit", (code: number | null, signal: string | null) => {
       const settle = () => {
         clearTimeout(timer);
+        // The runtime never lets go of a pipe that was open once: it must not lead to what the caller holds.
+        for (const source of [child, child.stdout, child.stderr]) source?.removeAllListeners();
+        for (const source of [child, child.stdout, child.stderr]) source?.on("error", ignore);
         resolve({ code, signal });
       };
       const timer = setTimeout(() => {
@@ -120,7 +123,7 @@ function spawn(command: string, args: string[], options: SpawnOptions): Child {
     });
   });
   exited.catch(() => {/* reported to whoever awaits it */});
-  child.stdin?.on("error", () => {/* the child closed its stdin; write() reports it */});
+  child.stdin?.on("error", ignore);
   return {
     pid: pid ?? -1,
     exited,
@@ -141,6 +144,9 @@ function spawn(command: string, args: string[], options: SpawnOptions): Child {
     unref: () => child.unref(),
   };
 }
+
+/** What a child's pipe still says is known from its exit or from `write()`. It holds nothing of a call of `spawn`. */
+function ignore(): void {}
 
 function hex(digits: number): string {
   const bytes = crypto.getRandomValues(new Uint8Array(Math.ceil(digits / 2)));

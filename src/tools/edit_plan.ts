@@ -12,6 +12,9 @@ import { readIfThere } from "./local_files.ts";
 import { realOf, type ResolvedPath } from "./paths.ts";
 import { decodeText, encodeText, hashBytes, type TextFile } from "./text_file.ts";
 
+/** Larger files are not loaded. */
+const MAX_EDIT_BYTES = 64 * 1024 * 1024;
+
 /** A file as it was when the plan was made. */
 export interface FileBefore {
   readonly target: ResolvedPath;
@@ -38,6 +41,11 @@ export async function readForEdit(target: ResolvedPath, context: ToolContext): P
   if (stat?.isDirectory) throw new ToolError(`'${target.path}' is a directory, not a file`);
   if (stat?.isSpecial) {
     throw new ToolError(`'${target.path}' is a FIFO, socket or device, not a regular file`);
+  }
+  if (stat && stat.size > MAX_EDIT_BYTES) {
+    throw new ToolError(
+      `'${target.path}' has ${stat.size} bytes, more than is edited at once (${MAX_EDIT_BYTES}). Use the terminal`,
+    );
   }
   const bytes = await readIfThere(context.files, target.path);
   if (!bytes) return { target, bytes: null, file: null };
@@ -66,6 +74,7 @@ export function proposalOf(toolName: string, plan: EditPlan, args: Args): EditPr
     arguments: args,
     paths: edits.map((edit) => edit.path),
     edits,
+    reals: plan.map(({ before }) => before.target.real),
   };
 }
 
@@ -106,6 +115,22 @@ function checkApproved(plan: EditPlan, approved: EditProposal): void {
     return edit.path === shown.path && edit.oldText === shown.oldText && edit.newText === shown.newText;
   });
   if (!same) throw new ToolError(CHANGED_SINCE_APPROVAL);
+}
+
+/** A link that was turned around since the guard has judged the edit must not lead it somewhere else. */
+function checkPlaces(plan: EditPlan, { edits, reals }: EditProposal): void {
+  const judged = new Map(edits.map(({ path }, at) => [path, reals?.[at]]));
+  for (const { before: { target } } of plan) {
+    const real = judged.get(target.path);
+    if (real !== undefined && real !== target.real) throw elsewhere(target.path);
+  }
+}
+
+function elsewhere(path: string): ToolError {
+  return new ToolError(
+    `'${path}' leads to another place than when this edit was judged (a link on the way has changed); ` +
+      "nothing was written",
+  );
 }
 
 /** Nothing that this session has not seen is overwritten; a diff that the user allowed counts as seen. */
@@ -157,7 +182,10 @@ type Undo = () => Promise<void>;
 async function apply(planned: PlannedEdit, plan: EditPlan, context: ToolContext): Promise<Undo | null> {
   const { before, newText, movedFrom } = planned;
   const { files } = context;
-  const path = before.target.path;
+  const { path, real } = before.target;
+  for (const { target } of movedFrom ? [movedFrom, before] : [before]) {
+    if (await realOf(target.path, context.platform) !== target.real) throw elsewhere(target.path);
+  }
   if (newText === null) {
     if (plan.some((other) => other.movedFrom === before)) return null; // The move has taken it away.
     await files.remove(path);
@@ -172,7 +200,7 @@ async function apply(planned: PlannedEdit, plan: EditPlan, context: ToolContext)
   };
   try {
     if (movedFrom) await files.rename(movedFrom.target.path, path);
-    if (!movedFrom || newText !== movedFrom.file?.text) await files.write(path, bytesOf(planned)!);
+    if (!movedFrom || newText !== movedFrom.file?.text) await files.write(path, bytesOf(planned)!, real);
   } catch (error) {
     await undo().catch(() => {/* the first error is the one to report */});
     throw error;
@@ -227,6 +255,8 @@ function inOrder(plan: EditPlan): PlannedEdit[] {
 
 /** Writes the plan. Call it under the locks of its paths, with a plan made under the same locks. */
 export async function commit(plan: EditPlan, context: ToolContext): Promise<Committed> {
+  const judged = context.approved ?? context.reviewed;
+  if (judged) checkPlaces(plan, judged);
   if (context.approved) checkApproved(plan, context.approved);
   else await checkSeen(plan, context);
   const dirs: string[] = [];

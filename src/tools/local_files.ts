@@ -22,19 +22,32 @@ export function createLocalFiles(platform: Platform): FileAccess {
     return path;
   }
 
-  async function replace(target: string, data: Uint8Array, mode: number | undefined): Promise<void> {
+  /** Made first and looked at then: whatever becomes of the links on the way, it is where it should be. */
+  async function checkPlace(made: string, wanted: string): Promise<void> {
+    if (await files.realPath(made) === wanted) return;
+    throw new Error(`Cannot write '${wanted}': a link on the way to it was changed`);
+  }
+
+  async function replace(
+    target: string,
+    data: Uint8Array,
+    mode: number | undefined,
+    isFixed: boolean,
+  ): Promise<void> {
     const temporary = join(
       dirname(target),
       `.hermes-tmp.${basename(target).slice(0, 100)}.${platform.ids.hex(8)}`,
     );
     try {
       await files.write(temporary, data, mode === undefined ? {} : { mode: 0o600 });
+      if (isFixed) await checkPlace(temporary, temporary);
       if (mode !== undefined) await files.chmod(temporary, mode & 0o7777);
       await files.rename(temporary, target);
     } catch (error) {
       await files.remove(temporary).catch(() => {/* it was never made */});
       // A directory that takes no new files may still hold a file that can be written.
       if (mode === undefined || !isPermission(error)) throw error;
+      if (isFixed) await checkPlace(target, target);
       await files.write(target, data);
     }
   }
@@ -42,15 +55,18 @@ export function createLocalFiles(platform: Platform): FileAccess {
   return {
     read: (path) => files.read(path),
     exists: async (path) => await files.stat(path) !== null,
-    async write(path, data) {
-      const target = await targetOf(path);
+    async write(path, data, real) {
+      const target = real ?? await targetOf(path);
+      if (real !== undefined && await files.lstat(path) && await targetOf(path) !== real) {
+        throw new Error(`Cannot write '${path}': it leads to another place than before`);
+      }
       const stat = await files.stat(target);
       if (stat && !stat.isFile) throw new Error(`Cannot write '${path}': it is not a regular file`);
       if (stat && platform.os !== "windows" && (stat.mode & 0o222) === 0) {
         throw new Error(`Cannot write '${path}': it is read-only`);
       }
       if (!stat) await files.mkdir(dirname(target));
-      await replace(target, data, stat?.mode);
+      await replace(target, data, stat?.mode, real !== undefined);
     },
     remove: (path) => files.remove(path),
     async rename(from, to) {

@@ -32,7 +32,6 @@ export { resolvePath } from "./paths.ts";
 export { readRefusal } from "./read_deny.ts";
 export { createLocalFiles } from "./local_files.ts";
 export { restoreTodos } from "./todo.ts";
-export type { ProcessNotice } from "./process_watch.ts";
 export type { BackgroundProcess, ProcessTable, SessionReader };
 export { SkillRegistry };
 export { selectTools } from "./toolsets.ts";

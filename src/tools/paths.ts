@@ -4,6 +4,10 @@
  */
 import { basename, dirname, isAbsolute, join, normalize, relative } from "node:path";
 import type { Platform } from "@/platform/mod.ts";
+import { ToolError } from "./args.ts";
+
+/** Characters; no system opens a longer one, and to look at one of megabytes takes seconds. */
+const MAX_PATH = 32_767;
 
 export interface ResolvedPath {
   /** Absolute and normal, links unresolved. */
@@ -12,8 +16,11 @@ export interface ResolvedPath {
   readonly real: string;
 }
 
-/** Absolute form of a path as the model wrote it; a `file:` URL is understood. */
+/** Absolute form of a path as the model wrote it; a `file:` URL is understood. Throws for one that nothing can open. */
 export function absolutePath(written: string, cwd: string, homeDir: string): string {
+  if (written.length > MAX_PATH) {
+    throw new ToolError(`The path is ${written.length} characters long; at most ${MAX_PATH} can be opened`);
+  }
   let path = written;
   if (path.startsWith("file://")) {
     try {
@@ -30,7 +37,7 @@ export function absolutePath(written: string, cwd: string, homeDir: string): str
 
 /** Without the file system: what `describe` and `paths` may use. */
 export function absoluteOf(written: string | null, cwd: string): string | null {
-  if (!written || written.startsWith("~")) return null;
+  if (!written || written.startsWith("~") || written.length > MAX_PATH) return null;
   return absolutePath(written, cwd, cwd);
 }
 

@@ -22,6 +22,7 @@ interface Call {
 }
 
 function infoOf({ process, clean }: Call): Record<string, unknown> {
+  process.markSeen();
   return { ...process.info(), command: clean(process.command) };
 }
 

@@ -3,11 +3,11 @@
  * 200,000 characters of its output, a finished one for half an hour.
  */
 import { within } from "@/lib/abort.ts";
-import type { SessionScope } from "@/core/contract.ts";
+import type { SessionNotice, SessionScope } from "@/core/contract.ts";
 import type { Child, Platform } from "@/platform/mod.ts";
 import { ToolError } from "./args.ts";
 import { type CheckpointEntry, ProcessCheckpoint } from "./process_checkpoint.ts";
-import { type NoticeLimiter, OutputWatch, type ProcessNotice } from "./process_watch.ts";
+import { type NoticeLimiter, OutputWatch, type WatchFinding } from "./process_watch.ts";
 import { bashArguments, type LoginSetup } from "./shell_script.ts";
 import { exitCodeOf, spawnBash } from "./shell_session.ts";
 import { RollingText, TextStream } from "./stream_text.ts";
@@ -16,8 +16,9 @@ const MAX_PROCESSES = 64;
 const MAX_OUTPUT = 200_000;
 const KEEP_FINISHED_MS = 1_800_000;
 const KILL_AFTER_MS = 1_000;
-const MAX_NOTICES = 100;
 const NOTICE_TAIL = 2_000;
+/** Of the row that tells the model what a process did while it was not looking. */
+const NOTICE_KIND = "process_complete";
 
 export type CompletionReason = "exited" | "killed" | "failed_start" | "lost";
 
@@ -62,6 +63,7 @@ export class BackgroundProcess {
   #exitCode: number | null = null;
   #reason: CompletionReason | null = null;
   #source: string | null = null;
+  #seenEnded = false;
 
   constructor(id: string, child: Child, output: RollingText, options: StartOptions, platform: Platform) {
     this.id = id;
@@ -91,6 +93,20 @@ export class BackgroundProcess {
     this.#reason = this.#source ? "killed" : reason;
     // Whatever it has left behind in its group goes too.
     this.child.kill("SIGKILL");
+  }
+
+  /** Its end was in the result of a call: nobody need be told of it once more. */
+  markSeen(): void {
+    if (!this.running) this.#seenEnded = true;
+  }
+
+  /** Somebody has ended it. */
+  get wasStopped(): boolean {
+    return this.#source !== null;
+  }
+
+  get seenEnded(): boolean {
+    return this.#seenEnded;
   }
 
   isStale(): boolean {
@@ -128,17 +144,18 @@ export class ProcessTable {
   readonly #platform: Platform;
   readonly #limiter: NoticeLimiter;
   readonly #owner: string;
+  readonly #tell: (notice: SessionNotice) => void;
   readonly #processes = new Map<string, BackgroundProcess>();
   /** Processes of an earlier run of the program that did not come to its orderly end. */
   #lost: readonly CheckpointEntry[] = [];
   #checkpoint: ProcessCheckpoint | null = null;
-  #notices: ProcessNotice[] = [];
   #closed = false;
 
-  constructor(platform: Platform, limiter: NoticeLimiter, owner: string) {
+  constructor(platform: Platform, limiter: NoticeLimiter, scope: SessionScope) {
     this.#platform = platform;
     this.#limiter = limiter;
-    this.#owner = owner;
+    this.#owner = scope.sessionId;
+    this.#tell = (notice) => scope.tell?.(notice);
   }
 
   /** Opens the checkpoint and looks, once, for processes that were lost. */
@@ -173,13 +190,6 @@ export class ProcessTable {
     return this.#processes.get(id) ?? null;
   }
 
-  /** Notices since the last call. */
-  takeNotices(): ProcessNotice[] {
-    const notices = this.#notices;
-    this.#notices = [];
-    return notices;
-  }
-
   async start(options: StartOptions): Promise<BackgroundProcess> {
     this.#sweep();
     const running = [...this.#processes.values()].filter((process) => process.running);
@@ -194,7 +204,7 @@ export class ProcessTable {
     const watch = new OutputWatch(options.watchPatterns, this.#platform.clock, this.#limiter);
     const take = (piece: string) => {
       output.push(piece);
-      for (const found of watch.feed(piece)) this.#note(found.kind, id, options, found.text);
+      for (const found of watch.feed(piece)) this.#noteFinding(found, id, options);
     };
     const receive = (chunk: Uint8Array) => take(text.push(chunk));
     const { login, prelude } = options;
@@ -243,18 +253,23 @@ export class ProcessTable {
     const tail = process.output.text().slice(-NOTICE_TAIL);
     const text = `[IMPORTANT: Background process ${process.id} completed (exit code ${process.exitCode}).\n` +
       `Command: ${options.command}\nOutput:\n${tail}]`;
-    this.#note("completed", process.id, options, text);
+    this.#note(options.redact(text), {
+      quiet: process.wasStopped,
+      isKnown: () => process.seenEnded,
+    });
   }
 
-  #note(kind: ProcessNotice["kind"], processId: string, options: StartOptions, text: string): void {
-    this.#notices.push({
-      kind,
-      processId,
-      command: options.redact(options.command),
-      text: options.redact(text),
-      at: this.#platform.clock.now(),
-    });
-    if (this.#notices.length > MAX_NOTICES) this.#notices.shift();
+  #noteFinding({ kind, text }: WatchFinding, id: string, options: StartOptions): void {
+    const what = kind === "match" ? "has written a line that was watched for" : "is no longer watched";
+    this.#note(
+      options.redact(
+        `[IMPORTANT: Background process ${id} ${what}.\nCommand: ${options.command}\n${text}]`,
+      ),
+    );
+  }
+
+  #note(text: string, more: Pick<SessionNotice, "quiet" | "isKnown"> = {}): void {
+    if (!this.#closed) this.#tell({ kind: NOTICE_KIND, text, ...more });
   }
 
   /** Ends every running one; the number of them. */
@@ -285,5 +300,5 @@ const KEY = "tools.processes";
 
 /** The background processes of a session. */
 export function processesOf(scope: SessionScope, platform: Platform, limiter: NoticeLimiter): ProcessTable {
-  return scope.state(KEY, () => new ProcessTable(platform, limiter, scope.sessionId));
+  return scope.state(KEY, () => new ProcessTable(platform, limiter, scope));
 }

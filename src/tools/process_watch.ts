@@ -12,16 +12,6 @@ const GLOBAL_WINDOW_MS = 10_000;
 const GLOBAL_PAUSE_MS = 30_000;
 const MAX_LINE = 2_000;
 
-export interface ProcessNotice {
-  readonly kind: "completed" | "match" | "watch_disabled";
-  readonly processId: string;
-  readonly command: string;
-  /** Ready to be shown to the model; secrets are out. */
-  readonly text: string;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
-
 /** Shared by all sessions of the program. Times are monotonic milliseconds. */
 export class NoticeLimiter {
   #times: number[] = [];

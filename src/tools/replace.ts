@@ -11,6 +11,8 @@ import { lineEndOf, toLf } from "./text_file.ts";
 
 /** In longer files no similar sections are looked for. */
 const MAX_SUGGEST_LINES = 10_000;
+/** A short text put in many places could make one that fills the memory. */
+const MAX_RESULT_CHARS = 64 * 1024 * 1024;
 
 export interface Replaced {
   readonly text: string;
@@ -79,6 +81,11 @@ export function replaceText(
         strategy.name === "exact" ? "" : ` (by ${strategy.name})`
       }. ${advice}`,
       ranges.length,
+    );
+  }
+  if (original.length + ranges.length * replacement.length > MAX_RESULT_CHARS) {
+    throw new ToolError(
+      `With ${ranges.length} replacements the file would become too large; nothing was changed`,
     );
   }
   return {

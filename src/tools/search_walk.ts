@@ -126,35 +126,48 @@ export async function* walkFiles(
   return null;
 }
 
-/** A JavaScript expression for the pattern; throws for one that could run for ever. */
-export function compilePattern(pattern: string): RegExp {
-  let flags = "u";
-  let body = pattern;
-  const inline = /^\(\?([imsx]+)\)/.exec(body);
-  if (inline) {
-    body = body.slice(inline[0].length);
-    for (const flag of "ims") if (inline[1]!.includes(flag)) flags += flag;
+/** An expression as far as searching needs one. */
+export interface Pattern {
+  test(text: string): boolean;
+}
+
+/** A group that repeats, or a second repetition without an end: backtracking over a line could take for ever. */
+const MAY_BACKTRACK = /\)(?:[+*?]|\{\d)|(?:[*+]|\{\d+,\})(?:[^]*?)(?:[*+]|\{\d+,\})|\\[1-9k]|\(\?/;
+
+/**
+ * The pattern, compiled. What could backtrack is run by an engine that does not, with the syntax of ripgrep; the rest
+ * by the one of the runtime, which is faster. Throws for what is no pattern.
+ */
+export async function compilePattern(pattern: string): Promise<Pattern> {
+  if (!MAY_BACKTRACK.test(pattern)) {
+    const plain = plainPattern(pattern);
+    if (plain) return plain;
   }
-  if (/\((?:[^()\\]|\\.)*[+*](?:[^()\\]|\\.)*\)(?:[+*]|\{\d+,)/.test(body)) {
-    throw new ToolError(
-      `The pattern '${pattern}' repeats a group that itself repeats, which can take for ever. Simplify it`,
-    );
-  }
+  const { RE2JS } = await import("re2js");
   try {
-    return new RegExp(body, flags);
-  } catch {
-    try {
-      return new RegExp(body, flags.replace("u", "")); // Escapes such as `\-` are errors only in unicode mode.
-    } catch (error) {
-      throw new ToolError(
-        `Invalid regular expression '${pattern}': ${error instanceof Error ? error.message : error}`,
-      );
-    }
+    // Escapes of other letters are errors there, and mean the letter elsewhere.
+    const compiled = RE2JS.compile(pattern);
+    return { test: (text) => compiled.matcher(text).find() };
+  } catch (error) {
+    throw new ToolError(
+      `Invalid regular expression '${pattern}': ${error instanceof Error ? error.message : error}`,
+    );
   }
 }
 
+function plainPattern(pattern: string): Pattern | null {
+  for (const flags of ["u", ""]) { // Escapes such as `\-` are errors only in unicode mode.
+    try {
+      return new RegExp(pattern, flags);
+    } catch {
+      // Tried otherwise.
+    }
+  }
+  return null;
+}
+
 interface FileSearch {
-  readonly expression: RegExp;
+  readonly expression: Pattern;
   readonly context: number;
   readonly sink: Sink;
   cutLines: number;
@@ -173,11 +186,11 @@ async function searchFile(
   if (lines.at(-1) === "") lines.pop();
   let told = 0; // Lines up to this number were handed out.
   for (let i = 0; i < lines.length; i++) {
-    if (i % 500 === 499) {
+    const line = lines[i]!;
+    if (i % 500 === 499 || line.length > 1_000) {
       const reason = await pacer.step();
       if (reason) return reason;
     }
-    const line = lines[i]!;
     if (line.length > MAX_LINE_CHARS) search.cutLines++;
     const part = (line.length > MAX_LINE_CHARS ? line.slice(0, MAX_LINE_CHARS) : line).replace(/\r$/, "");
     if (!search.expression.test(part)) continue;
@@ -200,7 +213,7 @@ export async function searchByWalking(
   scope: SearchScope,
 ): Promise<SearchEnd> {
   const search: FileSearch = {
-    expression: compilePattern(query.pattern),
+    expression: await compilePattern(query.pattern),
     context: query.context,
     sink,
     cutLines: 0,

@@ -3,24 +3,36 @@
  * scroll around a message, read a session, discover by words, browse the newest. Reads only; the conversation that asks
  * is left out, it is before the model already.
  */
-import { HermesError, type Message, type SessionRow, type SessionStore, type Tool } from "@/core/contract.ts";
+import {
+  HermesError,
+  type Message,
+  type SessionOwners,
+  type SessionRow,
+  type SessionStore,
+  type Tool,
+} from "@/core/contract.ts";
 import { type Args, maybeNumber, maybeString, readInteger, readStrings, shorten, ToolError } from "./args.ts";
 import { settle, succeed } from "./result.ts";
 import { metaOf, shownMessage, time } from "./session_search_view.ts";
 
 /** What the tool needs of the store. */
-export type SessionReader = Pick<
-  SessionStore,
-  | "getSession"
-  | "listSessions"
-  | "loadMessages"
-  | "loadLineage"
-  | "ancestors"
-  | "tipOf"
-  | "search"
-  | "findByTitle"
-  | "findByPrefix"
->;
+export type SessionReader =
+  & Pick<
+    SessionStore,
+    | "getSession"
+    | "listSessions"
+    | "loadMessages"
+    | "loadLineage"
+    | "ancestors"
+    | "tipOf"
+    | "search"
+    | "findByTitle"
+    | "findByPrefix"
+  >
+  & {
+    /** Which scoped key of the HTTP API a conversation belongs to; absent: none has an owner. */
+    readonly owners?: Pick<SessionOwners, "ofSession">;
+  };
 
 const SCANNED = 300;
 const TITLES = 200;
@@ -84,7 +96,7 @@ function answer(args: Args, look: Look): Record<string, unknown> {
   const id = maybeString(args, "session_id")?.trim();
   const query = maybeString(args, "query")?.trim();
   if (id) {
-    const row = findSession(id, look.store);
+    const row = findSession(id, look);
     const anchor = maybeNumber(args, "around_message_id");
     return anchor === null ? read(row, look) : scroll(row, anchor, args, look);
   }
@@ -95,20 +107,32 @@ function answer(args: Args, look: Look): Record<string, unknown> {
 }
 
 /** By id, by a unique beginning of an id, or by title. */
-function findSession(id: string, store: SessionReader): SessionRow {
+function findSession(id: string, look: Look): SessionRow {
+  const { store } = look;
+  const isShared = sharing(look);
   const wanted = id.replace(/^default\//, "");
   const row = store.getSession(wanted);
-  if (row) return row;
-  const matches = wanted.length >= 6 ? store.findByPrefix(wanted) : [];
+  if (row && isShared(row.id)) return row;
+  const matches = (wanted.length >= 6 ? store.findByPrefix(wanted) : []).filter((one) => isShared(one.id));
   if (matches.length === 1) return matches[0]!;
   const titled = store.findByTitle(wanted);
-  if (titled) return titled;
+  if (titled && isShared(titled.id)) return titled;
   throw new ToolError(`Session '${id}' not found. Without arguments this tool lists the newest`);
 }
 
 /** First id of everything this conversation grew from; a conversation that is not stored is its own. */
 function rootOf(id: string, store: SessionReader): string {
   return store.ancestors(id).rows.at(-1)?.id ?? id;
+}
+
+/**
+ * Which conversations this one may look into: with an owner, those of the same owner alone; without one, all, as the
+ * person at the machine and the full key may.
+ */
+function sharing({ store, current }: Look): (id: string) => boolean {
+  const ownerOf = (id: string) => store.owners?.ofSession(rootOf(id, store)) ?? null;
+  const owner = ownerOf(current);
+  return (id) => owner === null || ownerOf(id) === owner;
 }
 
 // ── Scroll and read ─────────────────────────────────────────────────────────────────────────────────────────
@@ -177,7 +201,9 @@ interface Candidate {
 function discover(query: string, args: Args, look: Look): Record<string, unknown> {
   const { store } = look;
   const limit = readInteger(args, "limit", { or: 3, min: 1, max: 10 });
-  const candidates = [...byTitle(query, look), ...sorted(byText(query, args, look), args)];
+  const isShared = sharing(look);
+  const candidates = [...byTitle(query, look), ...sorted(byText(query, args, look), args)]
+    .filter(({ row }) => isShared(row.id));
   const seen = new Set([rootOf(look.current, store)]);
   const roots = new Map<string, string>();
   const chosen: Candidate[] = [];
@@ -266,11 +292,16 @@ function found({ row, messageId, role, snippet }: Candidate, store: SessionReade
   };
 }
 
-function browse(args: Args, { store, current }: Look): Record<string, unknown> {
+function browse(args: Args, look: Look): Record<string, unknown> {
+  const { store, current } = look;
+  const isShared = sharing(look);
   const limit = readInteger(args, "limit", { or: 3, min: 1, max: 10 });
   const own = rootOf(current, store);
-  const results = store.listSessions({ limit: limit + 5, excludeSources: HIDDEN })
-    .filter((summary) => summary.rootId !== own && rootOf(summary.id, store) !== own)
+  const results = store.listSessions({
+    limit: limit + 5,
+    excludeSources: HIDDEN,
+    filter: (summary) => isShared(summary.id),
+  }).filter((summary) => summary.rootId !== own && rootOf(summary.id, store) !== own)
     .slice(0, limit)
     .map((summary) => ({
       session_id: summary.id,

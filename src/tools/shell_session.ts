@@ -109,6 +109,11 @@ export class ShellSession {
     return this.#cwd;
   }
 
+  /** Where the next command would run; `sessionCwd` wins when it was changed. */
+  whereabouts(sessionCwd: string): string {
+    return sessionCwd === this.#base ? this.#cwd : sessionCwd;
+  }
+
   /** A command that ran elsewhere has left the session in this directory. */
   moveTo(cwd: string): void {
     this.#cwd = cwd;
@@ -300,6 +305,9 @@ export async function spawnBash(
 }
 
 /** The shell of a session. */
-export function shellOf(scope: SessionScope, context: ToolContext): ShellSession {
+export function shellOf(
+  scope: SessionScope,
+  context: Pick<ToolContext, "platform" | "cwd">,
+): ShellSession {
   return scope.state("tools.shell", () => new ShellSession(context.platform, context.cwd));
 }

@@ -220,6 +220,8 @@ async function startBackground(args: Args, command: string, context: ToolContext
     error: null,
     ...(hints.length ? { hint: hints.join(". ") } : {}),
     ...(notify ? { notify_on_complete: true } : {}),
+    // Its end is told only as long as this turn runs.
+    ...(notify && context.hearsLater === false ? { notify_unsupported: true } : {}),
   };
   return { content: JSON.stringify(body), isError: false };
 }
@@ -274,6 +276,11 @@ export function createTerminal(shared: TerminalShared): Tool {
       };
     },
     command: (args) => maybeString(args, "command"),
+    place(args, { cwd, scope, platform }) {
+      const here = shellOf(scope, { cwd, platform }).whereabouts(cwd);
+      const written = maybeString(args, "workdir");
+      return written ? absolutePath(written, here, platform.homeDir()) : here;
+    },
     async execute(args, context) {
       try {
         const command = readText(args, "command");

@@ -1,4 +1,4 @@
-import { coerceArguments, parseArguments } from "@/core/arguments.ts";
+import { coerceArguments, parseArguments, storableArguments } from "@/core/arguments.ts";
 import { assertEquals } from "../support/assert.ts";
 
 Deno.test("parseArguments() tells whole, empty, cut, broken and foreign JSON apart", () => {
@@ -55,4 +55,12 @@ Deno.test("parseArguments() refuses what is nested too deep to be handled, and t
   const text = "[".repeat(20_000) + "]".repeat(20_000);
   const schema = { type: "object", properties: { list: { type: "array" } } } as const;
   assertEquals(coerceArguments({ list: text }, schema), { list: [text] });
+});
+
+Deno.test("FC-18: arguments of many megabytes are refused before anything looks at them, and are not kept", () => {
+  const text = (size: number) => JSON.stringify({ path: "x".repeat(size) });
+  assertEquals(parseArguments(text(4_000_000)).type, "ok");
+  const parsed = parseArguments(text(10_000_000));
+  assertEquals(parsed, { type: "invalid", message: "The arguments are longer than 4194304 characters" });
+  assertEquals(storableArguments(text(10_000_000)), "{}");
 });

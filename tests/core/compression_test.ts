@@ -55,7 +55,7 @@ const firstText = (core: ScriptedCore) => String(core.requests.at(-1)!.messages[
 
 Deno.test("core A.16: the threshold is a part of the window, at least 64,000, and 85 % where that is too much", () => {
   const of = (window: number | null, max: number | null = null, more = {}) =>
-    compressionThreshold(window, max, { ...SETTINGS, ...more });
+    compressionThreshold({ model: "vendor/m-1.5", contextWindow: window }, max, { ...SETTINGS, ...more });
   assertEquals(of(1_000_000), 500_000);
   assertEquals(of(512_000), 256_000);
   assertEquals(of(200_000), 150_000);
@@ -65,6 +65,8 @@ Deno.test("core A.16: the threshold is a part of the window, at least 64,000, an
   assertEquals(of(80_000), 64_000);
   assertEquals(of(64_000), 54_400);
   assertEquals(of(200_000, null, { threshold_tokens: 10_000 }), 10_000);
+  assertEquals(of(200_000, null, { model_thresholds: { "M-1-5": 0.4 } }), 80_000);
+  assertEquals(of(200_000, null, { model_thresholds: { "m-1.5": 40, other: 0.4 } }), 150_000);
 });
 
 Deno.test("core A.16: the opening stays the first time only, and never without the results of its calls", () => {

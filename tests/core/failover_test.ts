@@ -68,3 +68,20 @@ Deno.test("core A.11: other failures leave the primary in its place, an exhauste
   now += 5_001;
   assertEquals(start().client.info.model, "m");
 });
+
+Deno.test("core A.11: the same model at the same place is passed over under another name, and two own endpoints are two", () => {
+  const at = (model: string, provider: string, baseUrl: string): ModelClient => {
+    const made = client(model, provider);
+    return { ...made, info: { ...made.info, baseUrl } };
+  };
+  const models = new Failover(at("m", "custom", "http://a"), [
+    () => at("m", "custom:a", "http://a"),
+    () => at("m", "custom", "http://b"),
+    () => at("n", "openrouter", "http://r"),
+    () => at("n", "openrouter", "http://other"),
+  ], none());
+  const places = () => `${models.client.info.provider} ${models.client.info.baseUrl}`;
+  assertEquals([models.advance(failure("auth")), places()], [true, "custom http://b"]);
+  assertEquals([models.advance(failure("auth")), places()], [true, "openrouter http://r"]);
+  assertEquals(models.advance(failure("auth")), false);
+});

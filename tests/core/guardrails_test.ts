@@ -1,4 +1,5 @@
 /** Loop guardrails: warnings in results, blocks and the end of a turn only where the config wants them. */
+import { ordersIn } from "../../src/core/delegation_tools.ts";
 import { Guardrails } from "../../src/core/guardrails.ts";
 import type { ToolMessage } from "../../src/core/mod.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
@@ -75,4 +76,27 @@ Deno.test("core A.14: with hard stops the sixth equal failure does not run and e
   const second = await openSession(other);
   for (let n = 0; n < 7; n++) other.push(callTool("reader", { throw: `boom ${n}` }, `c${n}`));
   assertEquals([(await prompt(second.session, "go")).exitReason, other.ran.length], ["guardrail_halt", 3]);
+});
+
+Deno.test("core A.14: so many web searches and subagents in one turn and no more; looking after them is free", () => {
+  const search = { name: "web_search", arguments: "{}", kind: "search" as const };
+  const guard = new Guardrails({ max_web_searches: 2, max_subagents: 5 });
+  assertEquals([guard.block(search), guard.block(search)], [null, null]);
+  assertMatch(guard.block(search)!, /at most 2 web searches in one turn/);
+  assertEquals(guard.halt, null);
+  const order = (args: Record<string, unknown>) =>
+    guard.block({
+      name: "delegate_task",
+      arguments: JSON.stringify(args),
+      kind: "other",
+      weight: ordersIn("delegate_task", args),
+    });
+  assertEquals(order({ tasks: [{}, {}, {}] }), null);
+  assertMatch(order({ tasks: [{}, {}, {}] })!, /"max_subagents_reached"/);
+  assertEquals([order({ action: "list" }), order({ goal: "x" }), order({ goal: "y" })], [null, null, null]);
+  assertMatch(order({ goal: "z" })!, /at most 5 subagents/);
+  assertEquals(order({ action: "stop" }), null);
+  const standard = new Guardrails(undefined);
+  for (let n = 0; n < 50; n++) assertEquals(standard.block(search), null);
+  assertMatch(standard.block(search)!, /at most 50 web searches/);
 });

@@ -1,6 +1,6 @@
 /** Titles in the background: only where a model is configured for them, never in anybody's way. */
 import type { ModelClient, Settings } from "../../src/core/mod.ts";
-import { cleanTitle } from "../../src/core/titles.ts";
+import { cleanTitle } from "../../src/core/title_call.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import {
   type Batch,

@@ -1,7 +1,7 @@
 /** The loop where things go wrong twice: cut and then broken, empty after housekeeping, cancelled while compressing. */
-import type { Guard, SessionStore, Tool } from "@/core/mod.ts";
+import type { Guard, SessionStore } from "@/core/mod.ts";
 import { HermesError } from "@/core/mod.ts";
-import type { Reply, ScriptedCore } from "../support/scripted_core.ts";
+import type { Reply } from "../support/scripted_core.ts";
 import {
   callTool,
   done,
@@ -15,19 +15,12 @@ import {
   until,
 } from "../support/scripted_core.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
-
-const cut = (value: string): Reply => [[text(value), done({ finish: "length" })]];
-
-/** Adds a tool that throws before it returns a promise, under any name. */
-function addTool(core: ScriptedCore, name: string, execute: Tool["execute"]): void {
-  const tools = core.services.tools("tui") as Tool[];
-  tools.push({ ...tools[0]!, name, execute });
-}
+import { addTool, askAlways, callTools, cutText } from "./turn_support.ts";
 
 Deno.test("core 10: parts of a cut answer go back as one message, and survive a failure that follows", async () => {
   await using core = await makeScriptedCore();
   const { session } = await openSession(core);
-  core.push(cut("One, t"), cut("wo, t"), [[failure("auth")]]);
+  core.push(cutText("One, t"), cutText("wo, t"), [[failure("auth")]]);
   const result = await prompt(session, "count");
   assertEquals([result.outcome, result.partial, result.text], ["failed", true, "One, two, t"]);
   const third = core.requests[2]!.messages;
@@ -62,10 +55,7 @@ Deno.test("core 11: text that came with broken calls is shown once when it comes
 Deno.test("core 8: a name that does not exist counts in a row also beside good calls", async () => {
   await using core = await makeScriptedCore();
   const { session } = await openSession(core);
-  const mixed: Reply = [[done({
-    finish: "tool_calls",
-    toolCalls: [{ id: "a", name: "reader", arguments: "{}" }, { id: "b", name: "rocket", arguments: "{}" }],
-  })]];
+  const mixed: Reply = callTools(["a", "reader", "{}"], ["b", "rocket", "{}"]);
   core.push(mixed, mixed, mixed);
   const result = await prompt(session, "go");
   assertEquals([result.outcome, result.partial, core.requests.length, core.ran], ["failed", true, 3, []]);
@@ -149,18 +139,7 @@ Deno.test("core 40: an approval that cannot be kept for good still lets the one 
   const guard = core.services.guard as { grant: Guard["grant"] };
   guard.grant = () => Promise.reject(new Error("config is broken"));
   const { session, events } = await openSession(core);
-  core.verdict((command) => ({
-    type: "ask",
-    payload: {
-      kind: "approval",
-      command,
-      description: "d",
-      patternKey: "d",
-      patternKeys: ["d"],
-      choices: ["always", "deny"],
-    },
-    targets: [],
-  }));
+  core.verdict(askAlways(["always", "deny"], () => []));
   session.subscribe((event) => {
     if (event.type === "ask.open") session.answer(event.ask.id, { type: "choice", choice: "always" });
   });
@@ -176,18 +155,7 @@ Deno.test("core 42: a timeout longer than a timer can hold does not fire at once
     settings: (s) => ({ ...s, approvals: { ...s.approvals, timeout: 10_000_000 } }),
   });
   const { session } = await openSession(core);
-  core.verdict((command) => ({
-    type: "ask",
-    payload: {
-      kind: "approval",
-      command,
-      description: "d",
-      patternKey: "d",
-      patternKeys: ["d"],
-      choices: ["once"],
-    },
-    targets: [],
-  }));
+  core.verdict(askAlways(["once"], () => []));
   core.push(callTool("shell", { command: "x" }), say("ok"));
   const turn = session.submit({ content: "go" }, { asks: EVERYONE });
   await until(session, (event) => event.type === "ask.open");

@@ -13,6 +13,7 @@ import {
   until,
 } from "../support/scripted_core.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { askAlways, callTools } from "./turn_support.ts";
 
 Deno.test("core 1: a plain answer is one user row and one assistant row, and the deltas join to it", async () => {
   await using core = await makeScriptedCore();
@@ -216,25 +217,8 @@ Deno.test("core 22: guidance that met no tool call is handed back; blank and idl
 Deno.test("FC-14: two questions wait at once and each answer settles its own", async () => {
   await using core = await makeScriptedCore();
   const { session } = await openSession(core);
-  core.verdict((command) => ({
-    type: "ask",
-    payload: {
-      kind: "approval",
-      command,
-      description: "d",
-      patternKey: "d",
-      patternKeys: ["d"],
-      choices: ["once", "deny"],
-    },
-    targets: [command],
-  }));
-  core.push([[done({
-    finish: "tool_calls",
-    toolCalls: [
-      { id: "a", name: "shell", arguments: '{"command":"one"}' },
-      { id: "b", name: "shell", arguments: '{"command":"two"}' },
-    ],
-  })]], say("ok"));
+  core.verdict(askAlways(["once", "deny"]));
+  core.push(callTools(["a", "shell", '{"command":"one"}'], ["b", "shell", '{"command":"two"}']), say("ok"));
   const turn = session.submit({ content: "go" }, { asks: EVERYONE });
   await until(session, () => session.asks().length === 2);
   const [one, two] = session.asks();
@@ -250,25 +234,8 @@ Deno.test("FC-14: two questions wait at once and each answer settles its own", a
 Deno.test("a question answered with cancel stops the later calls and the turn", async () => {
   await using core = await makeScriptedCore();
   const { session } = await openSession(core);
-  core.verdict((command) => ({
-    type: "ask",
-    payload: {
-      kind: "approval",
-      command,
-      description: "d",
-      patternKey: "d",
-      patternKeys: ["d"],
-      choices: ["once", "deny"],
-    },
-    targets: [command],
-  }));
-  core.push([[done({
-    finish: "tool_calls",
-    toolCalls: [
-      { id: "a", name: "shell", arguments: '{"command":"one"}' },
-      { id: "b", name: "reader", arguments: "{}" },
-    ],
-  })]], say("never"));
+  core.verdict(askAlways(["once", "deny"]));
+  core.push(callTools(["a", "shell", '{"command":"one"}'], ["b", "reader", "{}"]), say("never"));
   session.subscribe((event) => {
     if (event.type === "ask.open") session.answer(event.ask.id, { type: "cancel" });
   });
@@ -281,18 +248,7 @@ Deno.test("core 42: an unanswered question blocks as unanswered and a late answe
     settings: (s) => ({ ...s, approvals: { ...s.approvals, timeout: 0.02 } }),
   });
   const { session, events } = await openSession(core);
-  core.verdict((command) => ({
-    type: "ask",
-    payload: {
-      kind: "approval",
-      command,
-      description: "d",
-      patternKey: "d",
-      patternKeys: ["d"],
-      choices: ["once"],
-    },
-    targets: [],
-  }));
+  core.verdict(askAlways(["once"], () => []));
   core.push(callTool("shell", { command: "x" }), say("ok"));
   const result = await prompt(session, "go", EVERYONE);
   assertEquals([result.outcome, core.ran.length], ["completed", 0]);

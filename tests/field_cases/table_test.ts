@@ -60,11 +60,15 @@ const TABLE: Readonly<Record<string, Readonly<Partial<Record<Surface, string>>>>
   "FC-18": { core: "binary/core/limits_test.ts" },
   "FC-19": { acp: "binary/acp/exit_test.ts", gateway: "binary/gateway/concurrency_test.ts" },
   "FC-20": { gateway: "binary/gateway/ws_test.ts", api: "binary/api/runs_test.ts" },
-  "FC-21": { api: "binary/api/run_control_test.ts" },
+  "FC-21": { api: "binary/api/run_control_test.ts", gateway: "field_cases/states_test.ts" },
   "FC-22": { api: "binary/api/requests_test.ts", gateway: "binary/gateway/ws_test.ts" },
   "FC-23": { api: "binary/api/stream_test.ts" },
   "FC-24": { core: "binary/core/store_test.ts", gateway: "binary/gateway/concurrency_test.ts" },
-  "FC-25": { acp: "binary/acp/store_test.ts" },
+  "FC-25": {
+    acp: "binary/acp/store_test.ts",
+    gateway: "field_cases/states_test.ts",
+    api: "field_cases/states_test.ts",
+  },
   "FC-26": { core: "binary/core/secrets_test.ts" },
   "FC-27": { acp: "binary/acp/turn_test.ts", gateway: "binary/gateway/turns_test.ts" },
 };

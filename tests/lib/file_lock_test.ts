@@ -34,6 +34,14 @@ Deno.test("withFileLock() passes over a holder that died", async () => {
   });
 });
 
+Deno.test("withFileLock() passes over a dead holder from before the clock was put back", async () => {
+  await inTemp(async (path) => {
+    const platform = createDenoPlatform();
+    await Deno.writeTextFile(`${path}.lock`, `1:dead:${platform.clock.now() + 5 * 3_600_000}\n`);
+    assertEquals(await withFileLock(platform, path, () => Promise.resolve("in")), "in");
+  });
+});
+
 Deno.test("replaceFile() keeps a link and sets the mode", async () => {
   await inTemp(async (path) => {
     const platform = createDenoPlatform();

@@ -6,6 +6,7 @@ import type {
   AskOutcome,
   AskPayload,
   EditProposal,
+  SessionNotice,
   SessionScope,
   Settings,
   Tool,
@@ -28,6 +29,7 @@ const SETTINGS = {
 class Scope implements SessionScope {
   readonly sessionId: string;
   readonly #values = new Map<string, object>();
+  readonly told: SessionNotice[] = [];
 
   constructor(sessionId: string) {
     this.sessionId = sessionId;
@@ -36,6 +38,10 @@ class Scope implements SessionScope {
   state<T extends object>(key: string, create: () => T): T {
     if (!this.#values.has(key)) this.#values.set(key, create());
     return this.#values.get(key) as T;
+  }
+
+  tell(notice: SessionNotice): void {
+    this.told.push(notice);
   }
 
   async dispose(): Promise<void> {
@@ -73,6 +79,10 @@ export interface Bench extends AsyncDisposable {
   write(path: string, content: string | Uint8Array): Promise<string>;
   read(path: string): Promise<string>;
   scope(session?: string): SessionScope;
+  /** What the session was to tell its model and the model does not know yet; each is handed out once. */
+  takeTold(): readonly SessionNotice[];
+  /** How many there are, known ones among them. */
+  told(): number;
 }
 
 export interface BenchOptions {
@@ -153,6 +163,8 @@ export async function makeBench(options: BenchOptions = {}): Promise<Bench> {
     },
     read: (path) => Deno.readTextFile(path.startsWith("/") ? path : `${dir}/${path}`),
     scope,
+    told: () => scope().told.length,
+    takeTold: () => scope().told.splice(0).filter((notice) => !notice.isKnown?.()),
     async [Symbol.asyncDispose]() {
       for (const one of scopes.values()) await one.dispose();
       await Deno.remove(base, { recursive: true });

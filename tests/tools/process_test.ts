@@ -112,27 +112,55 @@ Deno.test("process keeps the last 200,000 characters and takes part in the shell
 
 Deno.test("process notices: completion, and watched patterns at a bounded rate", async () => {
   await using bench = await makeBench();
-  const table = processesOf(bench.scope(), bench.platform);
+  const untilTold = () =>
+    eventually(() => {
+      const told = bench.takeTold();
+      return told.length > 0 && told;
+    }, 2_000);
   const done = await start(bench, "echo result; exit 2", {
     notify_on_complete: true,
     watch_patterns: ["result"],
   });
-  await act(bench, "wait", done);
-  const [notice, ...more] = await eventually(() => {
-    const notices = table.takeNotices();
-    return notices.length > 0 && notices;
-  }, 2_000);
-  assertEquals(more, []);
-  assertEquals([notice!.kind, notice!.processId], ["completed", done]);
-  assertMatch(
-    notice!.text,
-    /^\[IMPORTANT: Background process proc_\w+ completed \(exit code 2\)[\s\S]*result/,
-  );
+  const [notice, ...more] = await untilTold();
+  assertEquals([more, notice!.kind], [[], "process_complete"]);
+  assert(notice!.text.startsWith(`[IMPORTANT: Background process ${done} completed (exit code 2).`));
+  assertMatch(notice!.text, /result\n\]$/);
   const watched = await start(bench, "for i in 1 2 3 4 5; do echo ERROR $i; echo fine; done", {
     watch_patterns: ["ERROR"],
   });
   await act(bench, "wait", watched);
-  assertEquals(table.takeNotices().map(({ kind, text }) => [kind, text]), [["match", "ERROR 1"]]);
+  const [found, ...others] = await untilTold();
+  assertEquals(others, []);
+  assert(found!.text.startsWith(`[IMPORTANT: Background process ${watched} has written a line`));
+  assertMatch(found!.text, /\nERROR 1\]$/);
+});
+
+Deno.test("process notices: an end that a call has shown is not told once more", async () => {
+  await using bench = await makeBench();
+  const id = await start(bench, "exit 3", { notify_on_complete: true });
+  await eventually(() => bench.told() > 0, 2_000);
+  assertEquals((await act(bench, "poll", id)).exit_code, 3);
+  assertEquals(bench.takeTold(), []);
+});
+
+Deno.test("process notices: what a person has ended is told, and is no reason to start a turn", async () => {
+  await using bench = await makeBench();
+  const id = await start(bench, "sleep 60", { notify_on_complete: true });
+  await processesOf(bench.scope(), bench.platform).get(id)!.kill("process.stop");
+  const [notice] = await eventually(() => {
+    const told = bench.takeTold();
+    return told.length > 0 && told;
+  }, 2_000);
+  assertEquals(notice!.quiet, true);
+  assertMatch(notice!.text, /completed \(exit code -15\)/);
+});
+
+Deno.test("core B.3: where nothing later is told, a background start says so", async () => {
+  await using bench = await makeBench();
+  const args = { command: "true", background: true, notify_on_complete: true };
+  const api = await bench.json("terminal", args, { overrides: { hearsLater: false } });
+  assertEquals([api.notify_on_complete, api.notify_unsupported], [true, true]);
+  assertEquals((await bench.json("terminal", args)).notify_unsupported, undefined);
 });
 
 Deno.test("process refuses unknown actions and ids, and more than 64 processes", async () => {

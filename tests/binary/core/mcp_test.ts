@@ -11,6 +11,11 @@ type Json = any;
 
 const SECRET = "zz-SECRET-0123456789abcdef";
 
+/** A server is a program of its own, and a machine under test may be busy. */
+const PATIENT = { mcp_discovery_timeout: 20 };
+/** Where one of them never answers; a longer wait would be told about. */
+const SOON = { mcp_discovery_timeout: 3.5 };
+
 async function runWith(
   servers: Record<string, unknown>,
   turns: ScriptTurn[],
@@ -18,7 +23,7 @@ async function runWith(
 ) {
   await using model = await startModelServer({ turns });
   await using rig = await makeRig({
-    config: modelConfig(model.url, { mcp_servers: servers, ...options.config }),
+    config: modelConfig(model.url, { ...PATIENT, mcp_servers: servers, ...options.config }),
     env: options.env ?? {},
   });
   const start = performance.now();
@@ -92,9 +97,10 @@ Deno.test("core G.3, FC-07.1: a dead and a silent server fail nothing: the turn 
       box: stdioServer({ tools: ["echo"] }),
     },
     [calling(call("mcp__box__echo", { text: "x" })), "done"],
+    { config: SOON },
   );
   assertEquals(code, 0);
-  assert(tookMs < 5_000, `${tookMs} ms`);
+  assert(tookMs < 15_000, `${tookMs} ms`);
   assertEquals(toolNames(calls[0]).filter((name) => name.startsWith("mcp__")), ["mcp__box__echo"]);
   const told = lines.filter((line) => line.type === "status").map((line) => line.text);
   assertEquals(told.length, 1);
@@ -124,39 +130,45 @@ Deno.test("core G.3: an interrupt ends a call that hangs, and the server is aske
     calling(call("mcp__box__seen", {})),
     "done",
   ];
-  await withCore({ model: { turns }, config: { mcp_servers: servers } }, async ({ host, model, open }) => {
-    const { sid } = await open();
-    await host.request("prompt.submit", { session_id: sid, text: "go" });
-    await host.event("tool.start", sid);
-    const start = performance.now();
-    await host.request("session.interrupt", { session_id: sid });
-    assertEquals((await host.event("message.complete", sid)).status, "interrupted");
-    assert(performance.now() - start < 2_000);
-    await host.idle(sid);
-    await host.turn(sid, "what has it seen?");
-    const seen = JSON.parse(inside(results(model.calls().at(-1)).at(-1)).result);
-    assertEquals(seen.at(-1).method, "notifications/cancelled");
-  });
+  await withCore(
+    { model: { turns }, config: { ...PATIENT, mcp_servers: servers } },
+    async ({ host, model, open }) => {
+      const { sid } = await open();
+      await host.request("prompt.submit", { session_id: sid, text: "go" });
+      await host.event("tool.start", sid);
+      const start = performance.now();
+      await host.request("session.interrupt", { session_id: sid });
+      assertEquals((await host.event("message.complete", sid)).status, "interrupted");
+      assert(performance.now() - start < 2_000);
+      await host.idle(sid);
+      await host.turn(sid, "what has it seen?");
+      const seen = JSON.parse(inside(results(model.calls().at(-1)).at(-1)).result);
+      assertEquals(seen.at(-1).method, "notifications/cancelled");
+    },
+  );
 });
 
 Deno.test("core G.3: a tool that comes in the middle of a turn is offered from the next turn on", async () => {
   const servers = { box: stdioServer({ tools: ["grow"] }) };
   const turns: ScriptTurn[] = [calling(call("mcp__box__grow", {})), "one", "two"];
-  await withCore({ model: { turns }, config: { mcp_servers: servers } }, async ({ host, model, open }) => {
-    const { sid } = await open();
-    await host.turn(sid, "go");
-    const mcpNames = (n: number) => toolNames(model.calls()[n]).filter((name) => name.startsWith("mcp__"));
-    assertEquals([mcpNames(0), mcpNames(1)], [["mcp__box__grow"], ["mcp__box__grow"]]);
-    await eventually(
-      async () => {
-        await host.turn(sid, "again");
-        return mcpNames(model.calls().length - 1).length === 2;
-      },
-      5_000,
-      "the new tool",
-    );
-    assertEquals(mcpNames(model.calls().length - 1), ["mcp__box__grow", "mcp__box__grown"]);
-  });
+  await withCore(
+    { model: { turns }, config: { ...PATIENT, mcp_servers: servers } },
+    async ({ host, model, open }) => {
+      const { sid } = await open();
+      await host.turn(sid, "go");
+      const mcpNames = (n: number) => toolNames(model.calls()[n]).filter((name) => name.startsWith("mcp__"));
+      assertEquals([mcpNames(0), mcpNames(1)], [["mcp__box__grow"], ["mcp__box__grow"]]);
+      await eventually(
+        async () => {
+          await host.turn(sid, "again");
+          return mcpNames(model.calls().length - 1).length === 2;
+        },
+        5_000,
+        "the new tool",
+      );
+      assertEquals(mcpNames(model.calls().length - 1), ["mcp__box__grow", "mcp__box__grown"]);
+    },
+  );
 });
 
 Deno.test("FC-19: when the program ends, the servers and what they started end with it", async () => {
@@ -167,19 +179,23 @@ Deno.test("FC-19: when the program ends, the servers and what they started end w
     mute: stdioServer({ silent: true, journal }),
   };
   const turns: ScriptTurn[] = [calling(call("mcp__box__child", { mark })), "done"];
-  await withCore({ model: { turns }, config: { mcp_servers: servers } }, async ({ host, open }) => {
-    const { sid } = await open();
-    await host.turn(sid, "go");
-    assertEquals((await processesWith(`sleep ${mark}`)).length, 1);
-    assertEquals((await processesWith(journal)).length, 2);
-    const start = performance.now();
-    await host.end();
-    await eventually(
-      async () => (await processesWith(`sleep ${mark}`)).length + (await processesWith(journal)).length === 0,
-      5_000,
-      "the end of all",
-    );
-    assert(performance.now() - start < 5_000);
-  });
+  await withCore(
+    { model: { turns }, config: { ...SOON, mcp_servers: servers } },
+    async ({ host, open }) => {
+      const { sid } = await open();
+      await host.turn(sid, "go");
+      assertEquals((await processesWith(`sleep ${mark}`)).length, 1);
+      assertEquals((await processesWith(journal)).length, 2);
+      const start = performance.now();
+      await host.end();
+      await eventually(
+        async () =>
+          (await processesWith(`sleep ${mark}`)).length + (await processesWith(journal)).length === 0,
+        5_000,
+        "the end of all",
+      );
+      assert(performance.now() - start < 5_000);
+    },
+  );
   await Deno.remove(journal);
 });

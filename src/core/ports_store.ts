@@ -1,0 +1,201 @@
+/**
+ * What the core needs of the database: the rows of conversations (core.md D). `store/` implements it; what the HTTP
+ * API and the audit trail keep there is apart.
+ */
+import type { DelegationStore } from "./delegation_api.ts";
+import type { Content, Message, Usage } from "./messages.ts";
+import type { ResponseStore, RunCallbacks, RunStore, SessionOwners } from "./ports_api_store.ts";
+import type { AuditStore, SnapshotStore } from "./ports_records.ts";
+
+/** What a session keeps beside its columns (`model_config` of core.md D.3). */
+export interface SessionConfig {
+  readonly model?: string;
+  readonly provider?: string;
+  readonly baseUrl?: string;
+  readonly apiMode?: string;
+  readonly reasoningEffort?: string;
+  readonly serviceTier?: string;
+  readonly mode?: string;
+  readonly additionalDirectories?: readonly string[];
+  readonly branchedFrom?: string;
+  readonly delegateFrom?: string;
+  /** API: hash of the system text and the like that opened a derived chat session. */
+  readonly fingerprint?: string;
+}
+
+export interface SessionRow {
+  readonly id: string;
+  readonly source: string;
+  readonly parentId: string | null;
+  /** Unix seconds, fractions allowed. */
+  readonly startedAt: number;
+  readonly endedAt: number | null;
+  readonly endReason: string | null;
+  readonly title: string | null;
+  readonly config: SessionConfig;
+  readonly systemPrompt: string | null;
+  readonly cwd: string | null;
+  readonly messageCount: number;
+  readonly toolCallCount: number;
+  readonly apiCallCount: number;
+  readonly usage: Usage;
+  readonly lastActivityAt: number;
+  readonly sessionKey: string | null;
+}
+
+export interface NewSessionRow {
+  readonly id: string;
+  readonly source: string;
+  readonly parentId?: string | null;
+  readonly cwd: string | null;
+  readonly config: SessionConfig;
+  readonly title?: string | null;
+  readonly systemPrompt?: string | null;
+  readonly sessionKey?: string | null;
+  readonly startedAt?: number;
+}
+
+export interface SessionPatch {
+  readonly cwd?: string;
+  readonly config?: SessionConfig;
+  readonly systemPrompt?: string | null;
+  readonly lastActivityAt?: number;
+}
+
+/** A list row: a compressed conversation is one row, projected onto its tip (core.md D.6). */
+export interface SessionSummary {
+  readonly id: string;
+  /** First id of the compression chain; equals `id` when never compressed. */
+  readonly rootId: string;
+  readonly source: string;
+  readonly title: string | null;
+  /** First text of the user, one line, at most 60 characters. */
+  readonly preview: string;
+  readonly cwd: string | null;
+  readonly startedAt: number;
+  readonly lastActivityAt: number;
+  readonly messageCount: number;
+  readonly model: string | null;
+}
+
+export interface SessionQuery {
+  readonly limit: number;
+  readonly sources?: readonly string[];
+  readonly excludeSources?: readonly string[];
+  /** Only rows older than this position, in the order of the list. */
+  readonly before?: { readonly lastActivityAt: number; readonly id: string };
+  /** Only sessions with at least one message. Default true. */
+  readonly withMessages?: boolean;
+  /** Called once per distinct stored directory; false leaves its sessions out. Much cheaper than `filter`. */
+  readonly cwd?: (cwd: string | null) => boolean;
+  /** Called per row; false leaves it out. */
+  readonly filter?: (row: SessionSummary) => boolean;
+}
+
+/** What budgets count. Tokens are all of a call: prompt and output. */
+export interface UsageTotals {
+  readonly modelCalls: number;
+  readonly tokens: number;
+  /** Calls without a known price count as nothing. */
+  readonly usd: number;
+  /** Wall time of turns. */
+  readonly seconds: number;
+}
+
+/** What one call adds beside its tokens. */
+export interface UsageCost {
+  /** The local day it counts for: `2026-01-31`; `null` when another session has counted it there already. */
+  readonly day: string | null;
+  /** `null` when the price is unknown. */
+  readonly usd: number | null;
+  readonly seconds: number;
+}
+
+export interface SearchHit {
+  readonly messageId: number;
+  readonly sessionId: string;
+  readonly role: string;
+  /** The match stands between `>>>` and `<<<`. */
+  readonly snippet: string;
+  readonly title: string | null;
+  readonly startedAt: number;
+}
+
+export interface SessionStore {
+  createSession(row: NewSessionRow): Promise<SessionRow>;
+  getSession(id: string): SessionRow | null;
+  updateSession(id: string, patch: SessionPatch): Promise<void>;
+  /** The first end reason wins. */
+  endSession(id: string, reason: string): Promise<void>;
+  reopenSession(id: string): Promise<void>;
+  /** The whole compression chain and its delegates; false when unknown. */
+  deleteSession(id: string): Promise<boolean>;
+  listSessions(query: SessionQuery): SessionSummary[];
+
+  /** Rows in order, row ids back in the same order, one transaction. */
+  appendMessages(sessionId: string, messages: readonly Message[], usage?: Usage): Promise<number[]>;
+  /** Replaces the content of one row (steer text joins the last tool result). */
+  updateContent(rowId: number, content: Content): Promise<void>;
+  /** Active rows of one session; unanswered calls are left as stored. */
+  loadMessages(sessionId: string): Message[];
+  /** Active rows over the compression chain, oldest ancestor first. */
+  loadLineage(sessionId: string): Message[];
+  /** One answered model call; `cost` also counts towards the totals that budgets are held against. */
+  addUsage(
+    sessionId: string,
+    usage: Usage,
+    model: { model: string; provider: string },
+    cost?: UsageCost,
+  ): Promise<void>;
+  /** Totals of the conversation (over its compression chain) and of a local day (`2026-01-31`). */
+  usageTotals(sessionId: string, day: string): { session: UsageTotals; day: UsageTotals };
+  /** `active = 0` for the row and all later ones; the number of rows. */
+  deactivateFrom(sessionId: string, rowId: number): Promise<number>;
+  /** Keeps rows before `rowId` (0 = none) as new rows in one transaction; new ids by old id. */
+  truncateBefore(sessionId: string, rowId: number): Promise<Map<number, number>>;
+  clearMessages(sessionId: string): Promise<void>;
+  /** Copies the active rows into a new session in one transaction. */
+  branch(sourceId: string, row: NewSessionRow, options?: { count?: number }): Promise<SessionRow>;
+  /** Ends `id` with `compression`, inserts the child and its messages, moves the title: one transaction. */
+  rotate(id: string, child: NewSessionRow, messages: readonly Message[]): Promise<SessionRow>;
+  /** Replaces the conversation of `id` in one transaction; the old rows stay, inactive and searchable. */
+  compactInPlace(id: string, messages: readonly Message[]): Promise<void>;
+  /** Takes or renews the right to compress a session; false while another holder has it. */
+  lockCompression(id: string, holder: string, seconds: number): Promise<boolean>;
+  unlockCompression(id: string, holder: string): Promise<void>;
+
+  /** `null` clears. Throws `invalid_title`, `title_taken`. Returns the stored title. */
+  setTitle(id: string, title: string | null): Promise<string | null>;
+  /** The next free `base #N`. */
+  nextTitle(base: string): string;
+  /** Exact title, followed to its tip. */
+  findByTitle(title: string): SessionRow | null;
+  findByPrefix(prefix: string): SessionRow[];
+  /** The live end of a compression chain (core.md D.6). */
+  tipOf(id: string): SessionRow | null;
+  ancestors(
+    id: string,
+  ): { rows: SessionRow[]; status: "ok" | "broken" | "cycle" | "too_deep"; brokenAt?: string };
+  search(
+    query: string,
+    options?: { limit?: number; offset?: number; sources?: readonly string[] },
+  ): SearchHit[];
+
+  /** Small key–value facts of the program. */
+  getMeta(key: string): string | null;
+  setMeta(key: string, value: string): Promise<void>;
+  /** Integrity check for `doctor`: `ok` or what is wrong. */
+  check(): string;
+  close(): void;
+}
+
+/** The whole database. */
+export interface Store extends SessionStore {
+  readonly delegations: DelegationStore;
+  readonly callbacks: RunCallbacks;
+  readonly owners: SessionOwners;
+  readonly audit: AuditStore;
+  readonly snapshots: SnapshotStore;
+  readonly runs: RunStore;
+  readonly responses: ResponseStore;
+}

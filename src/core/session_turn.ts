@@ -1,0 +1,40 @@
+/** One turn of a session from its place in the queue to its result: rooms ready, row stored, set up, run. */
+import { abortable, isAbort } from "@/lib/abort.ts";
+import { HermesError } from "./errors.ts";
+import type { TurnResult } from "./events.ts";
+import type { LiveSession } from "./session.ts";
+import { runTurn } from "./turn.ts";
+import type { QueuedTurn } from "./turn_queue.ts";
+import { failedResult, prepareTurn } from "./turn_setup.ts";
+
+/** Never throws: a turn that cannot begin ends as failed, after the user's message was stored. */
+export async function runQueuedTurn(session: LiveSession, turn: QueuedTurn): Promise<TurnResult> {
+  try {
+    await session.services.ready?.();
+    await storeForTurn(session, turn.controller.signal);
+    const prepared = await prepareTurn(session, turn);
+    return prepared instanceof HermesError
+      ? await failedResult(session, turn, prepared)
+      : await runTurn(prepared);
+  } catch (error) {
+    return await failedResult(session, turn, toldError(session, error));
+  }
+}
+
+/** While the store is locked a cancel does not wait, and a turn goes on in memory (core.md D.2). */
+async function storeForTurn(session: LiveSession, signal: AbortSignal): Promise<void> {
+  try {
+    await abortable(session.store(), signal);
+  } catch (error) {
+    const isLocked = error instanceof HermesError && error.code === "store_locked";
+    if (!isLocked && !isAbort(error)) throw error;
+  }
+}
+
+/** What the turn ends with; a fault of ours is told in full in the log only. */
+function toldError(session: LiveSession, error: unknown): HermesError {
+  if (error instanceof HermesError) return error;
+  const text = error instanceof Error ? error.message : String(error);
+  session.services.log.error(`A turn failed to start: ${text}`);
+  return new HermesError("internal", "The turn failed to start");
+}

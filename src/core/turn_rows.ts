@@ -1,0 +1,93 @@
+/**
+ * The rows that one turn writes, and the conversation as its requests see it. A row is stored before the event that
+ * mentions it; its text is without secrets, as it is stored and handed out (core.md A.1, D.5).
+ */
+import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } from "./messages.ts";
+import type { ModelAnswer } from "./model_call.ts";
+import { withoutRejected } from "./rejected_turns.ts";
+import type { TurnInput } from "./turn_input.ts";
+
+export class TurnRows {
+  readonly #turn: TurnInput;
+  /** Messages of this turn only; with `history` they follow it in requests. */
+  readonly #own: Message[] = [];
+  #cleaned: { from: string; to: string } | null = null;
+
+  constructor(turn: TurnInput) {
+    this.#turn = turn;
+  }
+
+  /** The newest message of this turn. */
+  get last(): Message | undefined {
+    return this.#own.at(-1);
+  }
+
+  async append(messages: readonly Message[]): Promise<void> {
+    this.#own.push(...messages);
+    await this.#turn.scope.store(messages);
+  }
+
+  /** Results that were stored as they landed. */
+  landed(results: readonly ToolMessage[]): void {
+    this.#own.push(...results);
+  }
+
+  async replace(message: UserMessage | ToolMessage, content: ToolMessage["content"]): Promise<void> {
+    const changed = await this.#turn.transcript.replaceContent(message, content);
+    const at = this.#own.lastIndexOf(message);
+    if (at !== -1) this.#own[at] = changed;
+  }
+
+  /** What a request is built from. */
+  context(): readonly Message[] {
+    if (this.#turn.history) return [...this.#turn.history, ...this.#own];
+    return withoutRejected(this.#turn.transcript.messages);
+  }
+
+  /** An answer with tool calls, before any of them runs. */
+  async appendCalls(text: string, answer: ModelAnswer, calls: readonly ToolCall[]): Promise<void> {
+    await this.append([{ ...this.#assistant(text || null, answer, "tool_calls"), toolCalls: calls }]);
+    if (text) this.#turn.scope.publish({ type: "text.end", text: this.clean(text), final: false });
+  }
+
+  /** `shown`: the text has been on the stream; false: it was made up for the row. */
+  async appendText(
+    text: string,
+    answer: ModelAnswer | null,
+    finishReason: string,
+    shown = true,
+  ): Promise<void> {
+    await this.append([this.#assistant(text, answer, finishReason)]);
+    if (shown) this.#turn.scope.publish({ type: "text.end", text: this.clean(text), final: true });
+  }
+
+  #assistant(text: string | null, answer: ModelAnswer | null, finishReason: string): AssistantMessage {
+    return {
+      role: "assistant",
+      content: text === null ? null : this.clean(text),
+      finishReason,
+      timestamp: this.now(),
+      ...(answer?.reasoning ? { reasoning: this.masked(answer.reasoning) } : {}),
+      ...(answer?.reasoningContent === undefined
+        ? {}
+        : { reasoningContent: this.masked(answer.reasoningContent) }),
+      // Signed by the provider: changed by one character it would be refused.
+      ...(answer?.reasoningDetails ? { reasoningDetails: answer.reasoningDetails } : {}),
+    };
+  }
+
+  /** Without secrets; remembers the last text, because an end asks for it again. */
+  clean(text: string): string {
+    if (this.#cleaned?.from !== text) this.#cleaned = { from: text, to: this.masked(text) };
+    return this.#cleaned.to;
+  }
+
+  masked(text: string): string {
+    return this.#turn.scope.guard.redact(text, "terminal");
+  }
+
+  /** Unix seconds. */
+  now(): number {
+    return this.#turn.scope.platform.clock.now() / 1000;
+  }
+}
