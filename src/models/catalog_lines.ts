@@ -1,10 +1,16 @@
-/** A catalogue as it is written: one line is looked up by search, so that a question at start parses one line only. */
+/**
+ * A catalogue as it is written: one line is looked up by search, so that a question at start parses one line only.
+ * What was looked up is kept, also that there is nothing: the same few models are asked for again and again.
+ */
 import { type CatalogModel, parseLine } from "./catalog_format.ts";
+
+const MOST_KEPT = 500;
 
 export class CatalogLines {
   readonly #text: string;
   /** Ids are compared in any case. */
   #lower: string | null = null;
+  readonly #kept = new Map<string, CatalogModel | null>();
 
   constructor(lines: string) {
     this.#text = `\n${lines.trim()}\n`;
@@ -26,6 +32,16 @@ export class CatalogLines {
 
   #at(before: string, id: string): CatalogModel | null {
     if (id === "" || id.includes("|")) return null;
+    const key = before + id;
+    const kept = this.#kept.get(key);
+    if (kept !== undefined) return kept;
+    if (this.#kept.size >= MOST_KEPT) this.#kept.clear();
+    const found = this.#search(before, id);
+    this.#kept.set(key, found);
+    return found;
+  }
+
+  #search(before: string, id: string): CatalogModel | null {
     this.#lower ??= this.#text.toLowerCase();
     const found = this.#lower.indexOf(`${before}${id.toLowerCase()}|`);
     if (found === -1) return null;

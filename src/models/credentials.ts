@@ -1,5 +1,5 @@
 /** The key a target is called with (core.md F.2, row 62): each key stays with the host it was given for. */
-import { fallbackEntries, HermesError, type ModelChoice } from "@/core/contract.ts";
+import { auxiliaryEntry, fallbackEntries, HermesError, type ModelChoice } from "@/core/contract.ts";
 import { hostOf, isHostOf, isLocalEndpoint, isSameEndpoint } from "./endpoints.ts";
 import { type FoundKey, isUsableKey, keyForHost, keyForRow, NO_KEY } from "./keys.ts";
 import { CUSTOM_ALIASES, findProvider, type ProviderRow } from "./provider_table.ts";
@@ -64,6 +64,14 @@ export function keyOfFallback({ fallback }: ModelChoice, { settings, env }: Reso
   if (isUsableKey(entry.apiKey ?? undefined)) return { key: entry.apiKey as string, from: "config" };
   const fromEnv = entry.keyEnv === null ? undefined : env(entry.keyEnv);
   return isUsableKey(fromEnv) ? { key: fromEnv.trim(), from: entry.keyEnv as string } : null;
+}
+
+/** The key of the place in `auxiliary.<task>` that a choice comes from; it was written beside its own address. */
+export function keyOfAuxiliary(choice: ModelChoice, { settings, env }: ResolveContext): FoundKey | null {
+  const { apiKey = null, keyEnv = null } = auxiliaryEntry(settings, choice) ?? {};
+  if (isUsableKey(apiKey ?? undefined)) return { key: apiKey as string, from: "config" };
+  const fromEnv = keyEnv === null ? undefined : env(keyEnv);
+  return isUsableKey(fromEnv) ? { key: fromEnv.trim(), from: keyEnv as string } : null;
 }
 
 /** Throws `missing_api_key` where a key is needed and none may be used. */

@@ -26,7 +26,7 @@ export class LocalFacts {
     const { model, baseUrl } = runtime.model;
     const key = `${model}@${baseUrl}\n${runtime.statedWindow}`;
     const kept = this.#kept.get(key);
-    if (kept && this.#platform.clock.now() - kept.at < TTL_MS) return kept.facts;
+    if (kept && this.#platform.clock.monotonic() - kept.at < TTL_MS) return kept.facts;
     const { askLocalServer } = await import("./providers/local_server.ts");
     let facts: LocalServerFacts;
     try {
@@ -41,7 +41,7 @@ export class LocalFacts {
   }
 
   #keep(key: string, facts: LocalServerFacts): void {
-    this.#kept.set(key, { facts, at: this.#platform.clock.now() });
+    this.#kept.set(key, { facts, at: this.#platform.clock.monotonic() });
     if (this.#kept.size > MAX_KEPT) this.#kept.delete(this.#kept.keys().next().value!);
   }
 }

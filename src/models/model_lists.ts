@@ -48,7 +48,8 @@ export class ModelLists {
   /** The kept list of an endpoint, without asking. */
   kept(baseUrl: string): readonly ListedModel[] | null {
     const entry = this.#cache.list(baseUrl);
-    if (!entry || this.#platform.clock.now() - entry.at > TTL_MS) return null;
+    // A time that is yet to come is of a clock that has been put back since.
+    if (!entry || Math.abs(this.#platform.clock.now() - entry.at) > TTL_MS) return null;
     return entry.models;
   }
 

@@ -4,11 +4,18 @@
  *
  *   choice ──► wanted.ts: name, provider ──► targets.ts: address ──► credentials.ts: key ──► api_mode.ts: wire ──► Runtime
  */
-import { HermesError, type ModelChoice } from "@/core/contract.ts";
+import { auxiliaryEntry, HermesError, type ModelChoice } from "@/core/contract.ts";
 import { apiModeOf } from "./api_mode.ts";
 import type { CatalogModel } from "./catalog_format.ts";
 import { contextWindow, isPlausibleWindow } from "./context_window.ts";
-import { isConfigured, keyOfDelegation, keyOfFallback, keyOfRoute, requireKey } from "./credentials.ts";
+import {
+  isConfigured,
+  keyOfAuxiliary,
+  keyOfDelegation,
+  keyOfFallback,
+  keyOfRoute,
+  requireKey,
+} from "./credentials.ts";
 import { hostOf, isLocalEndpoint } from "./endpoints.ts";
 import type { FoundKey } from "./keys.ts";
 import { localKindOf } from "./local_kind.ts";
@@ -30,7 +37,7 @@ export function resolveRuntime(choice: ModelChoice, context: ResolveContext): Ru
   refuseUnspoken(target, choice, context);
   const model = modelName(target, wanted, context);
   const key = keyOfRoute(choice, context) ?? keyOfFallback(choice, context) ??
-    keyOfDelegation(choice, context) ?? requireKey(target, context);
+    keyOfDelegation(choice, context) ?? keyOfAuxiliary(choice, context) ?? requireKey(target, context);
   return finish(target, model, key, wanted, choice, context);
 }
 
@@ -148,7 +155,11 @@ function finish(
       ...(configured ? { ...settings.model.default_headers, ...settings.model.extra_headers } : {}),
       ...target.entry?.extra_headers,
     },
-    extraBody: target.entry?.extra_body ?? {},
+    extraBody: {
+      ...(target.provider === "openrouter" ? routingWishes(settings) : {}),
+      ...target.entry?.extra_body,
+      ...auxiliaryEntry(settings, choice)?.extraBody,
+    },
     entry: target.entry,
     isLocal: isLocalEndpoint(target.baseUrl),
     localKind: localKindOf(target, context),
@@ -156,6 +167,11 @@ function finish(
     cacheTtl: settings.prompt_caching?.cache_ttl ?? "5m",
     maxOutput: known?.maxOutput ?? null,
   };
+}
+
+/** `provider_routing`, as OpenRouter names it. */
+function routingWishes({ provider_routing = {} }: ResolveContext["settings"]): Record<string, unknown> {
+  return Object.keys(provider_routing).length === 0 ? {} : { provider: provider_routing };
 }
 
 /** core.md F.7: what was learned, the catalogue, what the endpoint has stated, the family. */

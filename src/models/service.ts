@@ -3,6 +3,7 @@
  * places in scripts, what servers have taught us. Making it reads nothing.
  */
 import {
+  auxiliaryEntries,
   type CatalogRefresh,
   type ConfigService,
   fallbackEntries,
@@ -28,6 +29,7 @@ import { LazyClient } from "./lazy_client.ts";
 import { ListCache } from "./list_cache.ts";
 import { LocalFacts } from "./local_facts.ts";
 import { ModelLists } from "./model_lists.ts";
+import { Senders } from "./providers/senders.ts";
 import { newMemory, type ServerMemory } from "./providers/server_memory.ts";
 import { createWireClient, warmWire } from "./wire_clients.ts";
 import { PROVIDERS } from "./provider_table.ts";
@@ -62,6 +64,7 @@ class ModelService implements Models {
   readonly #catalog: Catalog;
   readonly #local: LocalFacts;
   readonly #positions: ScriptPositions = new Map();
+  readonly #senders = new Senders();
   readonly #memories = new Map<string, ServerMemory>();
   /** Keys live here and nowhere in the public record. */
   readonly #runtimes = new WeakMap<ResolvedModel, Runtime>();
@@ -97,6 +100,7 @@ class ModelService implements Models {
     return createWireClient({
       runtime,
       platform,
+      senders: this.#senders,
       redact,
       env: (name) => config.env(name),
       memory: (sessionId) => this.#memory(`${sessionId}\n${model.model}\n${model.baseUrl}`),
@@ -244,9 +248,13 @@ class ModelService implements Models {
   }
 
   secretEnvNames(): readonly string[] {
-    const own = userProviders(this.#deps.config.settings()).flatMap((p) => p.entry.key_env ?? []);
-    const fallbacks = fallbackEntries(this.#deps.config.settings()).flatMap(({ keyEnv }) => keyEnv ?? []);
-    return secretEnvNames([...own, ...fallbacks]);
+    const settings = this.#deps.config.settings();
+    const own = userProviders(settings).flatMap((p) => p.entry.key_env ?? []);
+    const fallbacks = fallbackEntries(settings).flatMap(({ keyEnv }) => keyEnv ?? []);
+    const side = Object.keys(settings.auxiliary).flatMap((task) =>
+      auxiliaryEntries(settings, task).flatMap(({ keyEnv }) => keyEnv ?? [])
+    );
+    return secretEnvNames([...own, ...fallbacks, ...side]);
   }
 
   #context(): ResolveContext {

@@ -3,6 +3,7 @@ import { HermesError, type Settings } from "@/core/contract.ts";
 import { findKey } from "./credentials.ts";
 import { hostOf, normaliseBaseUrl } from "./endpoints.ts";
 import { isUsableKey } from "./keys.ts";
+import { closest } from "./name_similarity.ts";
 import {
   CUSTOM_ALIASES,
   findProvider,
@@ -76,9 +77,13 @@ export function namedTarget(name: string, wanted: Wanted, context: ResolveContex
   if (id === "openai") return rowTarget(openaiRow(context), context, wanted.baseUrl, false);
   const row = findProvider(id);
   if (row) return rowTarget(row, context, wanted.baseUrl, false);
+  const names = providerNames(settings);
+  const [near] = closest(id.slice(0, 100), names, 1);
   throw new HermesError(
     "invalid_provider",
-    `Unknown provider "${name.slice(0, 100)}": use one of ${providerNames(settings).join(", ")}`,
+    `Unknown provider "${name.slice(0, 100)}": ${near ? `did you mean "${near}"? There are` : "use one of"} ${
+      names.join(", ")
+    }`,
     { provider: name },
   );
 }

@@ -12,6 +12,11 @@ export function seesImages(model: string, known: CatalogModel | null): boolean {
 const REASONS =
   /gpt-[5-9]|codex|(^|\/)o[134]|claude-(sonnet|opus|haiku|fable)|gemini-[2-9]|deepseek|glm|kimi|grok|qwen-?3|r1|think/;
 
+/** False for models that think: several of them refuse a temperature, and the others know better. */
+export function takesTemperature(model: string): boolean {
+  return !REASONS.test(model.toLowerCase());
+}
+
 /** Efforts that this route can express, in order; empty when none is known to work. */
 export function effortsOf(
   provider: string,

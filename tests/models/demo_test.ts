@@ -43,6 +43,7 @@ function answered(request: string, name: string, args: unknown, result: unknown)
 Deno.test("builtin:demo turns plain requests into real tool calls", async () => {
   const cases: readonly (readonly [string, string])[] = [
     ["list files", 'search_files {"pattern":"*","target":"files","path":"."}'],
+    ["What is in this workspace?", 'search_files {"pattern":"*","target":"files","path":"."}'],
     ["Please list the files in src.", 'search_files {"pattern":"*","target":"files","path":"src"}'],
     ["read notes.txt", 'read_file {"path":"notes.txt"}'],
     ["show me src/a.ts", 'read_file {"path":"src/a.ts"}'],

@@ -50,12 +50,13 @@ function said(kind: string, thought: string, answer: string): Intent {
 
 const listFiles: Rule = (text) => {
   const match =
-    /^(?:(?:list|show)(?: me)?(?: all)?(?: the| my)? (?:files|directory|folder)|ls|what files are (?:here|there))(?:\s+(?:in|of|under)?\s*(.+))?$/i
+    /^(?:(?:list|show)(?: me)?(?: all)?(?: the| my)? (?:files|directory|folder)|ls|what(?: files)? (?:is|are) (?:here|there|in (?:this|the) (?:workspace|folder|directory|project)))(?:\s+(?:in|of|under)?\s*(.+))?$/i
       .exec(text);
   if (!match) return null;
   const path = pathOf(match[1] ?? "") || ".";
   const where = /^(here|this (folder|directory))$/i.test(path) ? "." : path;
-  return oneCall("list", `A list of files is wanted, in ${where}.`, `Let me look at the files in ${where}.`, {
+  const there = where === "." ? "here" : `in ${where}`;
+  return oneCall("list", `A list of the files ${there} is wanted.`, `Let me look at the files ${there}.`, {
     name: "search_files",
     args: { pattern: "*", target: "files", path: where },
   });
@@ -141,11 +142,14 @@ const replaceText: Rule = (text) => {
 };
 
 const runCommand: Rule = (text) => {
-  const match = new RegExp(`^(?:run|execute)(?: the)?(?: command)?:?\\s+(?:${QUOTED}|(.+))$`, "is").exec(
-    text,
-  );
+  const match = new RegExp(`^(?:run|execute)(?:(?: the)? command)?:?\\s+(?:(?:the )?${QUOTED}|(.+))$`, "is")
+    .exec(
+      text,
+    );
   if (!match) return null;
   const command = pick(match, 1, 5).trim();
+  // "Run the tests and …" is a wish, not a command.
+  if (match[5] !== undefined && /^(the|all|my|your|this|these|it|some)\b/i.test(command)) return null;
   return oneCall("run", `The command is: ${command}`, `I will run \`${command}\`.`, {
     name: "terminal",
     args: { command },

@@ -11,6 +11,7 @@ import type {
   ToolSpec,
 } from "@/core/contract.ts";
 import { hostOf, isHostOf } from "../endpoints.ts";
+import { takesTemperature } from "../traits.ts";
 import { markEnvelope } from "./cache_marks.ts";
 import { reasoningFields } from "./reasoning.ts";
 import type { BodyOptions } from "./wire.ts";
@@ -32,6 +33,7 @@ export function buildChatBody(
     messages: markEnvelope(wireMessages(request, model), model, options.cacheTtl),
     ...(request.tools.length > 0 ? { tools: request.tools.map(wireTool) } : {}),
     ...maxTokens(request, model, options),
+    ...temperature(request, model),
     ...reasoningFields(model.provider, model.model, request.reasoningEffort),
     ...options.extraBody,
   };
@@ -58,6 +60,11 @@ function maxTokens(
   if (!options.ownCap || !hasOwnCap(request, model)) return {};
   const half = Math.floor((model.contextWindow ?? CUSTOM_MAX_TOKENS * 2) / 2);
   return { [key]: Math.min(CUSTOM_MAX_TOKENS, half) };
+}
+
+function temperature(request: ModelRequest, model: ResolvedModel): Record<string, number> {
+  const isTold = request.temperature !== undefined && takesTemperature(model.model);
+  return isTold ? { temperature: request.temperature! } : {};
 }
 
 function wireTool({ name, description, parameters }: ToolSpec): Record<string, unknown> {

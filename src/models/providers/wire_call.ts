@@ -14,6 +14,7 @@ import type { Runtime } from "../runtime.ts";
 import { adaptRequest, contentsOf, hasOldLargeImage } from "./adapt.ts";
 import type { Assembler } from "./assembler.ts";
 import { readWholeBody, type WholeBody } from "./body.ts";
+import { ByteReader } from "./byte_reader.ts";
 import {
   describeThrown,
   type FailureContext,
@@ -58,7 +59,7 @@ export class WireCall {
   readonly #streams: boolean;
   /** Kept reachable for as long as the call runs. */
   #response: Response | null = null;
-  #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+  #reader: ByteReader | null = null;
   #expired: string | null = null;
   /** An output cap that fits this request, told by a refusal. */
   #cap: number | null = null;
@@ -184,8 +185,8 @@ export class WireCall {
   }
 
   async *#read(response: Response, watchdog: Watchdog): AsyncGenerator<readonly ModelChunk[]> {
-    const reader = response.body?.getReader();
-    if (!reader) return;
+    if (!response.body) return;
+    const reader = new ByteReader(response.body);
     this.#reader = reader;
     if (this.#isOver()) return this.#stop();
     const parser = new SseParser();
@@ -193,9 +194,9 @@ export class WireCall {
     let first = true;
     try {
       while (!this.#assembler.isOver) {
-        const { done, value } = await reader.read();
+        const value = await reader.read();
         if (this.#isOver()) return;
-        if (done) break;
+        if (!value) break;
         if (first) whole = readWholeBody(response.headers.get("content-type"), value, this.#streams);
         first = false;
         if (whole) {
@@ -245,10 +246,10 @@ export class WireCall {
   }
 
   /** After the end mark the server closes the answer: waiting for that keeps the connection for the next call. */
-  async #drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  async #drain(reader: ByteReader): Promise<void> {
     if (!this.#assembler.isOver) return;
     const rest = (async () => {
-      while (!(await reader.read()).done) {
+      while (await reader.read()) {
         // Nothing of interest follows the end mark.
       }
     })().catch(() => {/* broken off after the end: the answer is complete */});

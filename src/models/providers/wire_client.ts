@@ -6,6 +6,7 @@ import type { Runtime } from "../runtime.ts";
 import { type FailureContext, failureOf } from "./failures.ts";
 import type { LocalServerFacts } from "./local_server.ts";
 import { estimateTokens } from "./request_size.ts";
+import type { Senders } from "./senders.ts";
 import type { ServerMemory } from "./server_memory.ts";
 import { timeLimits } from "./time_limits.ts";
 import type { Send, Wire } from "./wire.ts";
@@ -14,6 +15,7 @@ import { WireCall } from "./wire_call.ts";
 export interface WireClientOptions {
   readonly runtime: Runtime;
   readonly platform: Platform;
+  readonly senders: Senders;
   env(name: string): string | undefined;
   redact(text: string): string;
   /** What is known about the server in a session. */
@@ -49,9 +51,9 @@ export class WireClient implements ModelClient {
     request: ModelRequest,
     { signal }: { signal: AbortSignal },
   ): AsyncGenerator<readonly ModelChunk[]> {
-    const { runtime, platform, env, memory, onWindow } = this.#options;
+    const { runtime, platform, senders, env, memory, onWindow } = this.#options;
     try {
-      this.#send ??= await this.#wire.createSender(runtime, platform);
+      this.#send ??= await senders.of(this.#wire, runtime, platform);
     } catch (error) {
       yield this.#refuse(`The client cannot be set up: ${error}`);
       return;
