@@ -7,6 +7,9 @@ import type { Db } from "./db.ts";
 import { countCalls, countMessages, insertMessages } from "./message_rows.ts";
 import { requireSession } from "./session_rows.ts";
 
+/** Seconds. */
+const CLOCK_SLACK = 60;
+
 /**
  * The active rows leave the conversation and stay searchable; `messages` are it from now on. Title, preview and id
  * stay. Throws `session_not_found`.
@@ -37,11 +40,13 @@ export function takeLock(db: Db, id: string, holder: string, now: number, until:
   const { changes } = db.run(
     `INSERT INTO compression_locks (session_id, holder, expires_at) VALUES (?1, ?2, ?4)
      ON CONFLICT (session_id) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
-     WHERE holder = ?2 OR expires_at <= ?3`,
+     WHERE holder = ?2 OR expires_at <= ?3 OR expires_at > ?5`,
     id,
     holder,
     now,
     until,
+    // Nobody asks for that long: the clock has been put back since, and its holder may be long gone.
+    until + CLOCK_SLACK,
   );
   return changes > 0;
 }

@@ -9,6 +9,7 @@ import { type Context, Hono } from "@hono/hono";
 import { LinearRouter } from "@hono/hono/router/linear-router";
 import type { Scope } from "./api_keys.ts";
 import { createAuth } from "./auth.ts";
+import { familyOf } from "./browser/protocol.ts";
 import { type Caller, requireScopes } from "./callers.ts";
 import { ApiError, errorResponse, toApiError } from "./errors.ts";
 import { getCapabilities } from "./routes/capabilities.ts";
@@ -31,6 +32,8 @@ interface Route {
   readonly isPublic?: true;
   /** What a scoped key needs, all of it; none: any key will do. */
   readonly scopes?: readonly Scope[];
+  /** What is looked at before the key; throws a refusal. */
+  readonly before?: (api: ApiService) => void | Promise<void>;
   readonly handle: Handler;
 }
 
@@ -208,6 +211,19 @@ export const ROUTES: readonly Route[] = [
     scopes: ["approve"],
     handle: async (api, c) => (await import("./routes/approvals.ts")).postApproval(api, c.req.raw, idOf(c)),
   },
+  {
+    method: "POST",
+    path: "/v1/browser-control/register",
+    scopes: ["sessions"],
+    before: async (api) => (await browsers()).checkRegistrable(api),
+    handle: async (api, c) => (await browsers()).postRegister(api, c.req.raw),
+  },
+  {
+    method: "GET",
+    path: "/v1/browser-control/ws",
+    isPublic: true, // it has a ticket instead of the key
+    handle: async (api, c) => (await browsers()).connectController(api, c.req.raw),
+  },
 ];
 
 // Loaded with the first request that needs them.
@@ -221,6 +237,10 @@ function sessionChat() {
 
 function consolePage() {
   return import("./console/mod.ts");
+}
+
+function browsers() {
+  return import("./browser/routes.ts");
 }
 
 function toolsets() {
@@ -268,9 +288,12 @@ export function createApiApp(hermes: Hermes, options: ApiOptions): ApiApp {
 function gatekeeper(api: ApiService) {
   return async (context: ApiContext, next: () => Promise<void>): Promise<void> => {
     let routed: Response | null = null;
+    const isHead = context.req.raw.method === "HEAD";
     const response = await throughGates(api, context.req.raw, context.env?.peer ?? "", async (visit) => {
       context.set("visit", visit);
       await next();
+      // Nobody reads the body of an answer to HEAD; a stream must not wait for that.
+      if (isHead) await context.res.body?.cancel();
       return routed = context.res;
     });
     // Setting the same response again would copy it.
@@ -299,13 +322,14 @@ function addRoutes(app: ApiApp, api: ApiService): void {
     app.on(route.method, route.path, async (context) => {
       const visit = context.get("visit");
       visit.route = route.path;
+      if (route.before) await route.before(api);
       if (route.isPublic) return await route.handle(api, context);
       const found = authenticate(context.req.raw, { peer: visit.peer, requestId: visit.id });
       const caller = found instanceof Promise ? await found : found;
       visit.key = caller.name;
       requireScopes(caller, route.scopes ?? []);
       const client = clientOf(caller, context.req.header("User-Agent"));
-      return await route.handle({ ...api.as(caller), client }, context);
+      return await route.handle({ ...api.as(caller), client, family: familyOf(visit.peer) }, context);
     });
   }
   for (const path of new Set(ROUTES.map((route) => route.path))) {

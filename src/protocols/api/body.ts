@@ -15,7 +15,16 @@ export function isObject(value: unknown): value is JsonObject {
 
 /** Throws 400 for what is not UTF-8 JSON of an object, 413 above the limit, 408 when it never ends. */
 export async function readJsonObject(request: Request): Promise<JsonObject> {
+  return parse(await readBytes(request));
+}
+
+/** The same where a body may be left out: nothing at all reads as an empty object. */
+export async function readOptionalJson(request: Request): Promise<JsonObject> {
   const bytes = await readBytes(request);
+  return bytes.length === 0 ? {} : parse(bytes);
+}
+
+function parse(bytes: Uint8Array): JsonObject {
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));

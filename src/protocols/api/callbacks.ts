@@ -14,6 +14,7 @@ import { viewOf } from "./runs.ts";
 /** Seconds between the tries; after the last one it is given up. All of it fits into the time a status is kept. */
 const PAUSES = [1, 5, 30, 120, 600, 1800];
 const TRY_MS = 10_000;
+const LONGEST_SLEEP_MS = 60_000;
 /** Deliveries at once. */
 const BATCH = 8;
 const MIN_SECRET = 16;
@@ -98,7 +99,9 @@ export class Callbacks {
 
   #sleepUntil(at: number | undefined): void {
     if (at === undefined || this.#stop.signal.aborted) return;
-    this.#timer = setTimeout(() => this.wake(), Math.max(50, (at - this.#now()) * 1000));
+    // Looked at again in time when the clock is changed meanwhile.
+    const ms = Math.min(LONGEST_SLEEP_MS, Math.max(50, (at - this.#now()) * 1000));
+    this.#timer = setTimeout(() => this.wake(), ms);
   }
 
   async #try(callback: RunCallback): Promise<void> {

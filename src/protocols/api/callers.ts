@@ -48,7 +48,8 @@ export function ownedBy(caller: Caller): { readonly keyId?: string } {
   return caller.keyId === null ? {} : { keyId: caller.keyId };
 }
 
-/** Keeps names that clients choose (keys of requests, conversations) apart; the full key's are as they are. */
+/** Keeps names that clients choose (keys of requests, conversations) apart; nobody can spell another key's. */
 export function privately(caller: Caller, name: string): string {
-  return caller.keyId === null ? name : `key:${caller.keyId}:${name}`;
+  if (caller.keyId !== null) return `key:${caller.keyId}:${name}`;
+  return name.startsWith("key:") ? `key::${name}` : name;
 }

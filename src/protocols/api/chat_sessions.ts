@@ -20,6 +20,8 @@ const MAX_SIBLINGS = 64;
 
 export interface ChatPlace {
   readonly session: Session;
+  /** Made for this turn. */
+  readonly isNew: boolean;
   /** The id for the answer's header: the client's own, else the session's public one. */
   readonly echoId: string;
   /** The context of the turn; `undefined` = the session's own transcript. */
@@ -38,6 +40,7 @@ export class ChatSessions {
   readonly #hermes: Hermes;
   readonly #pool: SessionPool;
   readonly #key: string;
+  #principal: Promise<string> | null = null;
   /** One search at a time per opening, so that two strangers cannot both find the same untouched session. */
   readonly #searches = new Map<string, Promise<unknown>>();
 
@@ -51,18 +54,26 @@ export class ChatSessions {
     const { sessionId, sessionKey } = headers;
     if (sessionId !== null) {
       const session = await this.#named(sessionId, sessionKey);
-      return { session, echoId: sessionId, history: undefined, release: this.#pool.use(session) };
+      return {
+        session,
+        isNew: false,
+        echoId: sessionId,
+        history: undefined,
+        release: this.#pool.use(session),
+      };
     }
     const fingerprint = await this.#fingerprint(conversation, sessionKey);
     return await this.#alone(fingerprint, async () => {
       const { history } = conversation;
-      const session = await this.#continued(fingerprint, history) ??
-        await this.#fresh(fingerprint, history, sessionKey);
-      return { session, echoId: session.id, history, release: this.#pool.use(session) };
+      const continued = await this.#continued(fingerprint, history);
+      const session = continued ?? await this.#fresh(fingerprint, history, sessionKey);
+      const isNew = continued === null;
+      return { session, isNew, echoId: session.id, history, release: this.#pool.use(session) };
     });
   }
 
   async #named(id: string, sessionKey: string | null): Promise<Session> {
+    this.#pool.refuseForeign(id);
     const session = await this.#pool.open(id) ?? await this.#pool.create(id, { sessionKey }) ??
       // It exists after all: another request has created it meanwhile.
       await this.#pool.open(id);
@@ -117,7 +128,8 @@ export class ChatSessions {
     const { system, opening } = conversation;
     const first = typeof opening === "string" ? opening : JSON.stringify(opening);
     // Names who asks; no key can be read back from it.
-    const principal = (await sha256(`default\0${this.#key}`)).slice(0, 32);
+    this.#principal ??= sha256(`default\0${this.#key}`).then((digest) => digest.slice(0, 32));
+    const principal = await this.#principal;
     return await sha256(`${system}\n${first}\0${principal}${sessionKey === null ? "" : `\0${sessionKey}`}`);
   }
 

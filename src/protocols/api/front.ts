@@ -18,6 +18,8 @@ export interface ApiOptions extends ApiConfig {
   readonly isAlive?: (pid: number) => boolean;
   /** Idle time after which a stream gets a comment; 10 s. */
   readonly keepaliveMs?: number;
+  /** Turns a request into a WebSocket; throws for what is no handshake. Absent: there are none. */
+  readonly upgrade?: (request: Request) => { readonly socket: WebSocket; readonly response: Response };
 }
 
 export interface Front {

@@ -90,7 +90,7 @@ const CORS_HEADERS: readonly (readonly [string, string])[] = [
 /** Adds A11, A6 and A9's request id; an answer to a page that is not allowed gets no CORS header. */
 export function finishHeaders(
   headers: Headers,
-  request: Request,
+  origin: string | null,
   config: ApiConfig,
   requestId: string,
 ): void {
@@ -99,7 +99,6 @@ export function finishHeaders(
     if (!headers.has(name)) headers.set(name, value);
   }
   headers.set("X-Request-Id", requestId);
-  const origin = request.headers.get("Origin");
   if (origin === null || !isAllowedOrigin(origin, config)) return;
   if (config.origins.includes("*")) {
     headers.set("Access-Control-Allow-Origin", "*");

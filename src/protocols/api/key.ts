@@ -22,7 +22,7 @@ const PLACEHOLDERS = new Set([
 
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-function isLoopbackAddress(address: string): boolean {
+export function isLoopbackAddress(address: string): boolean {
   const text = address.toLowerCase().replace(/^\[|\]$/g, "");
   if (text === "::1") return true;
   const v4 = text.startsWith("::ffff:") ? text.slice(7) : text;

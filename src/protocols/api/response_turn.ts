@@ -13,12 +13,13 @@ import {
   type TurnResult,
 } from "@/core/contract.ts";
 import type { Slot } from "./admission.ts";
+import { doorTools } from "./browser/slot.ts";
 import { chainOf } from "./chains.ts";
 import { DeltaMerger } from "./delta_merger.ts";
 import { badRequest } from "./errors.ts";
 import { responseEnd, ResponseRenderer } from "./render/responses.ts";
 import type { ResponseRequest } from "./schema/responses.ts";
-import { checkRunnable, runtimeOf, type Selection, withSession } from "./selection.ts";
+import { runtimeOf, type Selection, withSession } from "./selection.ts";
 import type { ApiService } from "./service.ts";
 import type { SessionHeaders } from "./session_headers.ts";
 import { afterTurn, beforeTurn, type ResponseFacts, storeResponse } from "./stored_responses.ts";
@@ -71,8 +72,7 @@ interface Beginning {
 function begin(api: ApiService, draft: ResponseDraft, { place, results, show }: Beginning): RunningResponse {
   const { request, id } = draft;
   const { session } = place;
-  const selection = withSession(draft.selection, session);
-  checkRunnable(session, selection);
+  const selection = withSession(draft.selection, session, place.isNew);
   api.admission.refuseWhenDraining();
   const instructions = request.instructions ?? draft.chain?.instructions ?? null;
   const renderer = rendererOf(api, draft, instructions);
@@ -87,6 +87,7 @@ function begin(api: ApiService, draft: ResponseDraft, { place, results, show }: 
         {
           ...submitOptions(draft, { selection, instructions, context }),
           ...(api.client === undefined ? {} : { client: api.client }),
+          ...doorTools(api, session),
         },
       ),
     (event) => {
@@ -206,7 +207,9 @@ function extraOf(
 ): Record<string, unknown> {
   const runtime = runtimeOf(draft.request, selection, result, api.options.modelName);
   return {
-    completed_at: Math.floor(api.hermes.platform.clock.now() / 1000),
+    ...(result.outcome === "completed"
+      ? { completed_at: Math.floor(api.hermes.platform.clock.now() / 1000) }
+      : {}),
     ...(runtime ? { runtime } : {}),
   };
 }

@@ -42,6 +42,8 @@ export class Runs {
   readonly #hermes: Hermes;
   readonly #options: RunsOptions;
   readonly #live = new Map<string, LiveRun>();
+  /** Silent runs of processes that are there: when they were heard of last, and since when that is known here. */
+  readonly #silent = new Map<string, { readonly heard: number; readonly since: number }>();
   #heart: ReturnType<typeof setInterval> | undefined;
   #closing = false;
   #prunedAt = 0;
@@ -182,11 +184,26 @@ export class Runs {
     if (row.owner === this.#options.instance) return !this.#live.has(row.id);
     // The number of our own process was that of the other server before us.
     if (row.pid === this.#hermes.platform.pid || !this.#options.isAlive?.(row.pid)) return true;
-    return (this.#store().heardOf(row.id) ?? 0) < this.#now() - SILENT_AFTER;
+    return this.#isSilent(row.id);
+  }
+
+  /** The clock may just have been changed: a server that lives is heard of again before it is given up. */
+  #isSilent(id: string): boolean {
+    const { clock } = this.#hermes.platform;
+    const heard = this.#store().heardOf(id) ?? 0;
+    if (Math.abs(this.#now() - heard) <= SILENT_AFTER) {
+      this.#silent.delete(id);
+      return false;
+    }
+    const known = this.#silent.get(id);
+    if (known?.heard === heard) return clock.monotonic() - known.since > 2 * HEARTBEAT_MS;
+    this.#silent.set(id, { heard, since: clock.monotonic() });
+    return false;
   }
 
   async #settleOrphan(row: RunRow): Promise<RunRow> {
     const store = this.#store();
+    this.#silent.delete(row.id);
     const updatedAt = this.#now();
     const event = "run.interrupted";
     const seq = (store.events(row.id, -1).at(-1)?.seq ?? -1) + 1;
@@ -206,7 +223,7 @@ export class Runs {
 
   async #prune(): Promise<void> {
     const now = this.#now();
-    if (now - this.#prunedAt < PRUNE_EVERY) return;
+    if (Math.abs(now - this.#prunedAt) < PRUNE_EVERY) return;
     this.#prunedAt = now;
     await this.#store().prune(now - KEEP_STATUS, now - KEEP_KEYED);
   }

@@ -39,10 +39,18 @@ export function selectModel(
   return { ...named, isDemo: resolved.isDemo };
 }
 
-/** A model chosen in the session itself outranks the request. */
-export function withSession(selection: Selection, session: Session): Selection {
-  if (session.model?.source !== "session") return selection;
-  return { choice: undefined, source: "session_model_override", isDemo: session.model.isDemo };
+/**
+ * A model chosen in the session itself outranks the request; one that was made for this request has none. Throws when
+ * there is none to run on.
+ */
+export function withSession(selection: Selection, session: Session, isNew = false): Selection {
+  if (isNew) return selection;
+  const { model } = session;
+  if (model?.source === "session") {
+    return { choice: undefined, source: "session_model_override", isDemo: model.isDemo };
+  }
+  if (selection.choice !== undefined || model) return selection;
+  throw session.modelError ?? new ApiError(502, "agent_incomplete", "The session has no usable model");
 }
 
 interface Named {
@@ -139,10 +147,4 @@ export function runtimeOf(
     route_source: selection.source,
     ...(Object.keys(requested).length === 0 ? {} : { requested }),
   };
-}
-
-/** Why the session has no model to run on; nothing is submitted then. */
-export function checkRunnable(session: Session, selection: Selection): void {
-  if (selection.choice !== undefined || session.model) return;
-  throw session.modelError ?? new ApiError(502, "agent_incomplete", "The session has no usable model");
 }

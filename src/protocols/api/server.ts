@@ -11,7 +11,8 @@ import { disableNagle } from "@/lib/nodelay.ts";
 import type { ApiApp } from "./app.ts";
 import { readKeys } from "./api_keys.ts";
 import { type ApiConfig, readApiConfig, type ServeFlags } from "./config.ts";
-import { ApiError, errorResponse } from "./errors.ts";
+import { badRequest, errorResponse, toApiError } from "./errors.ts";
+import { finishHeaders } from "./gates.ts";
 import { isLoopbackHost, settleKey } from "./key.ts";
 import { getHealth } from "./routes/health.ts";
 import { createFront, type DiskProbe, type Front } from "./front.ts";
@@ -23,6 +24,8 @@ const BIND_PAUSE_MS = 200;
 /** How long live turns and open streams may take to end after a signal. */
 const DRAIN_MS = 2_000;
 const BOOT_AFTER_MS = 50;
+/** Half of it after the last message a ping is sent, which has the other half to be answered. */
+const SOCKET_IDLE_SECONDS = 60;
 
 /** Serves until a signal; the result is the exit code. Says on stderr why it did not start. */
 export async function serveApi(hermes: HermesStart, flags: ServeFlags = {}): Promise<number> {
@@ -78,12 +81,9 @@ interface RunningServer {
 }
 
 async function start(hermes: HermesStart, config: ApiConfig): Promise<RunningServer> {
-  const front = createFront(hermes, { ...config, disk: probeDisk, isAlive });
+  const front = createFront(hermes, { ...config, disk: probeDisk, isAlive, upgrade });
   const boot = lazily(() => bootApi(hermes, front));
-  const server = await bind(config, createHandler(front, boot), (error) => {
-    hermes.log.error(`api: ${hermes.redact(String(error))}`);
-    return errorResponse(new ApiError(500, null, "Internal server error"), front.redact);
-  });
+  const server = await bind(config, createHandler(front, boot));
   const { port } = server.addr as Deno.NetAddr;
   // After the ready line: nobody waits for it, and the first request then finds everything there.
   const later = setTimeout(() => {
@@ -105,6 +105,7 @@ async function start(hermes: HermesStart, config: ApiConfig): Promise<RunningSer
       booted?.api.turns.cancelAll();
       await within(Promise.race([front.admission.whenIdle(), hurry]), DRAIN_MS);
       await within(Promise.race([booted?.api.allRuns.settled() ?? Promise.resolve(), hurry]), DRAIN_MS);
+      booted?.api.browsers.close();
       if (booted) await Promise.race([booted.api.callbacks.close(DRAIN_MS), hurry]);
       await within(Promise.race([server.shutdown(), hurry]), DRAIN_MS);
     },
@@ -160,17 +161,37 @@ function lazily<T>(make: () => Promise<T>): Lazy<T> {
   };
 }
 
-function noAddress(): Response {
-  const error = { message: "The request has no usable address", type: "invalid_request_error", param: null };
-  return Response.json({ error: { ...error, code: "invalid_request" } }, { status: 400 });
+/** A refusal that never comes to the routes, with the headers of every answer. */
+function refusal(front: Front, request: Request, error: unknown): Response {
+  const refused = toApiError(error);
+  if (refused.status === 500) front.hermes.log.error(`api: ${front.redact(String(error))}`);
+  const response = errorResponse(refused, front.redact);
+  finishHeaders(
+    response.headers,
+    request.headers.get("Origin"),
+    front.options,
+    `req_${front.hermes.platform.ids.hex(24)}`,
+  );
+  return response;
+}
+
+function createHandler(front: Front, boot: Lazy<Booted>): Handler {
+  const answer = createAnswerer(front, boot);
+  return async (request, info) => {
+    try {
+      return await answer(request, info);
+    } catch (error) {
+      return refusal(front, request, error);
+    }
+  };
 }
 
 /** `/health` is answered at once; the rest of the program is loaded with the first other request. */
-function createHandler(front: Front, boot: Lazy<Booted>): Handler {
+function createAnswerer(front: Front, boot: Lazy<Booted>): Handler {
   return async (request, info) => {
     const address = URL.parse(request.url);
-    // An empty Host header makes an address that nothing can be read from.
-    if (!address) return noAddress();
+    // A Host header that is none makes an address that nothing can be read from.
+    if (!address) throw badRequest("The request has no usable address", "invalid_request");
     if (request.method === "GET" && isHealth(address.pathname)) {
       return await throughGates(front, request, info.remoteAddr.hostname, (visit) => {
         visit.route = "/health";
@@ -189,18 +210,13 @@ function isHealth(path: string): boolean {
 type Handler = Deno.ServeHandler<Deno.NetAddr>;
 
 /** A busy port is tried again for a while, then it is an error; never another port. */
-async function bind(
-  config: ApiConfig,
-  handler: Handler,
-  onError: (error: unknown) => Response,
-): Promise<Deno.HttpServer<Deno.NetAddr>> {
+async function bind(config: ApiConfig, handler: Handler): Promise<Deno.HttpServer<Deno.NetAddr>> {
   for (let attempt = 1;; attempt++) {
     try {
       return Deno.serve({
         hostname: config.host,
         port: config.port,
         onListen: () => {/* the ready line is ours, and stdout carries nothing else */},
-        onError,
       }, handler);
     } catch (error) {
       const where = `${config.host}:${config.port}`;
@@ -230,6 +246,10 @@ const probeDisk: DiskProbe = async (path) => {
   if (blocks === 0) return null;
   return { usedPercent: Math.round((1 - bavail / blocks) * 1000) / 10, freeBytes: bavail * bsize };
 };
+
+function upgrade(request: Request) {
+  return Deno.upgradeWebSocket(request, { idleTimeout: SOCKET_IDLE_SECONDS });
+}
 
 /** Signal 0 only asks. A process of somebody else counts as running. */
 function isAlive(pid: number): boolean {

@@ -4,6 +4,8 @@
  * state of its own.
  */
 import type { Hermes } from "@/app/mod.ts";
+import type { Family } from "./browser/protocol.ts";
+import { BrowserSlot } from "./browser/slot.ts";
 import { type Caller, FULL } from "./callers.ts";
 import { Callbacks } from "./callbacks.ts";
 import { ChatSessions } from "./chat_sessions.ts";
@@ -32,12 +34,16 @@ export interface ApiService extends Front, Rooms {
   readonly caller: Caller;
   /** Who asks, for the audit trail: the key's name and the program's. */
   readonly client?: string;
+  /** Where they ask from; absent: not by a request. */
+  readonly family?: Family;
   /** Names this server among those that have written to the same store. */
   readonly instance: string;
   /** Runs of all keys, for the server's start and end. */
   readonly allRuns: Runs;
   readonly callbacks: Callbacks;
   readonly idempotency: IdempotencyCache;
+  /** Browsers that were lent to sessions. */
+  readonly browsers: BrowserSlot;
   /** Named conversations of `/v1/responses`: one turn at a time, each going on from the one before. */
   readonly conversations: Lines;
   /** What is made once and never changes: the API's own description. */
@@ -76,6 +82,7 @@ export function createService(
     callbacks,
     conversations: new Lines(),
     texts: new Map(),
+    browsers: new BrowserSlot(),
     idempotency: new IdempotencyCache(hermes.platform.clock),
     limit: () => Math.max(0, hermes.settings().gateway.api_server.max_concurrent_runs),
     as: (caller) => caller === FULL ? service : { ...service, ...rooms(caller), caller },

@@ -6,8 +6,8 @@
 import { isAbsolute, resolve } from "node:path";
 import type { Hermes } from "@/app/mod.ts";
 import { HermesError, type Message, type ModelChoice, type Session } from "@/core/contract.ts";
-
 import { type Caller, FULL, privately, sees } from "./callers.ts";
+import { ApiError } from "./errors.ts";
 
 const SOURCE = "api_server";
 
@@ -58,10 +58,28 @@ export class SessionPool {
     return this.#caller.keyId === null || sees(this.#caller, this.#hermes.store().owners.ofSession(id));
   }
 
+  /**
+   * For an id that a client has named: what a scoped key has taken is not written into by the way, since that key
+   * would read it. Throws 409 to the full key; to a scoped one the session is not there anyway.
+   */
+  refuseForeign(id: string): void {
+    if (!this.isForeign(id)) return;
+    throw new ApiError(
+      409,
+      "session_exists",
+      `Session "${id}" belongs to a scoped key; fork it, or use another id`,
+    );
+  }
+
+  /** A scoped key has taken it, and the caller is not that key. */
+  isForeign(id: string): boolean {
+    return this.#caller.keyId === null && this.#hermes.store().owners.ofSession(id) !== null;
+  }
+
   /** Makes a new id the caller's; false when it is taken. */
   async claim(id: string): Promise<boolean> {
     const { keyId } = this.#caller;
-    if (keyId === null) return true;
+    if (keyId === null) return !this.isForeign(id);
     const store = this.#hermes.store();
     if (this.#hermes.sessions.get(id) || store.getSession(id)) return false;
     return await store.owners.claimSession(id, keyId);

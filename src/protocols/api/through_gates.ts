@@ -19,6 +19,12 @@ export interface Visit {
   key: string;
 }
 
+interface Asked {
+  readonly method: string;
+  readonly url: string;
+  readonly origin: string | null;
+}
+
 /** The answer of `next`, or a refusal or preflight instead; never throws for a refusal. */
 export async function throughGates(
   api: Front,
@@ -28,6 +34,8 @@ export async function throughGates(
 ): Promise<Response> {
   const { options, hermes } = api;
   const begun = hermes.platform.clock.monotonic();
+  // A request that has become a WebSocket cannot be read any more.
+  const asked: Asked = { method: request.method, url: request.url, origin: request.headers.get("Origin") };
   const forwarded = readForwarded(request.headers, peer, options.trustedHosts ?? []);
   const visit: Visit = {
     id: `req_${hermes.platform.ids.hex(24)}`,
@@ -46,14 +54,14 @@ export async function throughGates(
   } catch (error) {
     response = errorResponse(toApiError(error), api.redact);
   }
-  finishHeaders(response.headers, request, options, visit.id);
-  note(api, request, response, visit, hermes.platform.clock.monotonic() - begun);
+  finishHeaders(response.headers, asked.origin, options, visit.id);
+  note(api, asked, response, visit, hermes.platform.clock.monotonic() - begun);
   return response;
 }
 
 /** `ms`: until the head of the answer; a stream goes on after it. */
-function note(api: Front, request: Request, response: Response, visit: Visit, ms: number): void {
-  api.metrics?.request(request.method, visit.route === "" ? "none" : visit.route, response.status, ms / 1000);
+function note(api: Front, asked: Asked, response: Response, visit: Visit, ms: number): void {
+  api.metrics?.request(asked.method, visit.route === "" ? "none" : visit.route, response.status, ms / 1000);
   if (!api.options.logRequests) return;
   const { platform } = api.hermes;
   platform.stderr(jsonLine({
@@ -63,8 +71,8 @@ function note(api: Front, request: Request, response: Response, visit: Visit, ms
     message: "request",
     fields: {
       request_id: visit.id,
-      method: request.method.slice(0, 16),
-      path: api.redact(new URL(request.url).pathname).slice(0, 200),
+      method: asked.method.slice(0, 16),
+      path: api.redact(new URL(asked.url).pathname).slice(0, 200),
       status: response.status,
       duration_ms: Math.round(ms * 10) / 10,
       peer: visit.peer,

@@ -31,6 +31,8 @@ export interface TranscriptEnd {
 
 export interface TurnPlace {
   readonly session: Session;
+  /** Made for this turn. */
+  readonly isNew: boolean;
   /**
    * For `SubmitOptions.history`; to be asked for in the same step as the submit, since a turn that is ahead changes
    * the transcript.
@@ -53,8 +55,9 @@ export class TurnPlaces {
 
   /** The id a turn would get, without opening anything; a session key is bound to it from now on. */
   async idOf(wish: PlaceWish): Promise<string> {
-    const known = wish.sessionId ?? wish.chain?.sessionId;
-    if (known !== undefined) return known;
+    if (wish.sessionId !== null) return wish.sessionId;
+    // What a scoped key has begun is continued elsewhere: it would read the rest.
+    if (wish.chain && !this.#pool.isForeign(wish.chain.sessionId)) return wish.chain.sessionId;
     if (wish.sessionKey === null) return wish.freshId;
     const name = `api.session_key.${await sha256(privately(this.#caller, wish.sessionKey))}`;
     const store = this.#hermes.store();
@@ -66,6 +69,7 @@ export class TurnPlaces {
 
   async take(id: string, wish: PlaceWish): Promise<TurnPlace> {
     const { sessionKey, history } = wish;
+    this.#pool.refuseForeign(id);
     const found = await this.#pool.open(id);
     const made = found
       ? null
@@ -75,6 +79,7 @@ export class TurnPlaces {
     const end = wish.chain?.at ?? null;
     return {
       session,
+      isNew: made !== null,
       context: () => {
         if (history === null) return undefined;
         const isOwn = made !== null ? session.history().length === history.length : isAt(session, end);

@@ -131,6 +131,72 @@ Deno.test("keys: runs, responses and sessions belong to the key that made them; 
   assertEquals((await outcome(api, keys.anna!, "/api/sessions/shared/messages"))[0], 200);
 });
 
+Deno.test("keys: the full key does not write into what a scoped key has taken, and reads and forks it", async () => {
+  await using rig = await makeRig();
+  await using model = await startModelServer({ turns: ["for anna", "for anna too", "for the owner"] });
+  await using api = await startApi({ model, rig });
+  const keys = await withKeys(rig, { anna: ["chat,sessions"] });
+  const as = { Authorization: `Bearer ${keys.anna}` };
+  const named = { "X-Hermes-Session-Id": "main" };
+  assertEquals((await api.chat(HI, { key: keys.anna!, headers: named })).status, 200);
+  const hers = await ask(api, "/v1/responses", { body: { input: "hi", conversation: "c" }, headers: as });
+  const secret = "the owner's secret";
+  for (
+    const [path, options] of [
+      ["/v1/chat/completions", { body: { messages: [{ role: "user", content: secret }] }, headers: named }],
+      ["/v1/responses", { body: { input: secret }, headers: named }],
+      ["/v1/runs", { body: { input: secret }, headers: named }],
+      ["/v1/runs", { body: { input: secret, session_id: "main" } }],
+      ["/api/sessions", { body: { id: "main" } }],
+    ] as const
+  ) {
+    const { status, body } = await ask(api, path, options);
+    assertEquals([path, status, body.error?.code], [path, 409, "session_exists"]);
+  }
+  assertEquals((await ask(api, "/api/sessions/main")).status, 200);
+  assertEquals((await ask(api, "/api/sessions/main/fork", { body: { id: "mine" } })).status, 201);
+  assertEquals((await outcome(api, keys.anna!, "/api/sessions/mine"))[0], 404);
+  // Her answer can be continued, in a session of its own; no name of the full key spells one of hers.
+  const id = keys.anna!.split("_")[1];
+  const spelled = await ask(api, "/v1/responses", { body: { input: secret, conversation: `key:${id}:c` } });
+  assertEquals(spelled.status, 200);
+  assertEquals(JSON.stringify(model.calls().at(-1)!.body.messages).includes("for anna"), false);
+  model.push("continued");
+  const continued = await ask(api, "/v1/responses", {
+    body: { input: secret, previous_response_id: hers.body.id },
+  });
+  assertEquals([continued.status, JSON.stringify(model.calls().at(-1)!.body).includes("for anna too")], [
+    200,
+    true,
+  ]);
+  const [old, fresh] = [hers, continued].map(({ headers }) => headers.get("x-hermes-session-id"));
+  assert(old !== fresh);
+  for (const session of ["main", old]) {
+    const { body } = await ask(api, `/api/sessions/${session}/messages`, { headers: as });
+    assertEquals(JSON.stringify(body).includes(secret), false);
+  }
+});
+
+Deno.test("keys: a title that another key's session has is taken, and does not say by which", async () => {
+  await using rig = await makeRig();
+  await using api = await startApi({ rig });
+  const { bert } = await withKeys(rig, { bert: ["sessions"] });
+  await ask(api, "/api/sessions", { body: { id: "hidden-id", title: "Plans" } });
+  const as = { Authorization: `Bearer ${bert}` };
+  await ask(api, "/api/sessions", { body: { id: "his" }, headers: as });
+  for (
+    const [path, method, body] of [
+      ["/api/sessions", "POST", { title: "Plans" }],
+      ["/api/sessions/his", "PATCH", { title: "Plans" }],
+      ["/api/sessions/his/fork", "POST", { title: "Plans" }],
+    ] as const
+  ) {
+    const answer = await ask(api, path, { method, body, headers: as });
+    assertEquals([path, answer.status, answer.body.error?.code], [path, 400, "invalid_title"]);
+    assertEquals(JSON.stringify(answer.body).includes("hidden-id"), false);
+  }
+});
+
 Deno.test("keys: one Idempotency-Key under two keys is two runs; ownership outlives a restart", async () => {
   await using rig = await makeRig();
   await using model = await startModelServer({ turns: ["1", "2"] });

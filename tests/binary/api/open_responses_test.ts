@@ -96,6 +96,20 @@ Deno.test("C5: basic, system prompt, image, multi-turn, previous response and st
   assertConforms(frames.at(-2)!.json.response);
 });
 
+Deno.test("C5: a JSON schema for the text is shown with all its fields", async () => {
+  await using model = await startModelServer({ turns: ["{}"] });
+  await using api = await startApi({ model });
+  const schema = { type: "object", properties: {} };
+  const { text } = await passes(api, {
+    input: "json",
+    text: { format: { type: "json_schema", name: "thing", schema }, verbosity: "low" },
+  });
+  assertEquals(text, {
+    format: { type: "json_schema", name: "thing", schema, description: null, strict: false },
+    verbosity: "low",
+  });
+});
+
 Deno.test("C5: a file part is refused by design", async () => {
   await using model = await startModelServer();
   await using api = await startApi({ model });

@@ -74,6 +74,43 @@ Deno.test("api 7, FC-22.2: a foreign host or origin is refused; the host passes 
   assertEquals(statusOf(await rawRequest(api.port, get("/v1/models", headers))), 200);
 });
 
+Deno.test("A6, A11: a Host that names nothing is 400 with all headers; other hosts and origins slip by nothing", async () => {
+  await using model = await startModelServer();
+  await using api = await startApi({ model });
+  const run = (head: string) =>
+    rawRequest(
+      api.port,
+      `POST /v1/runs HTTP/1.1\r\n${head}\r\nAuthorization: Bearer ${api.key}\r\nContent-Length: 2\r\n\r\n{}`,
+    );
+  const odd = await run("Host: a b");
+  assertEquals([statusOf(odd), odd.includes('"code":"invalid_request"')], [400, true]);
+  for (const name of ["x-request-id: req_", "content-security-policy: ", "x-frame-options: DENY"]) {
+    assert(odd.toLowerCase().includes(name.toLowerCase()), name);
+  }
+  const host = `127.0.0.1:${api.port}`;
+  for (
+    const [head, status] of [
+      [`Host: ${host}`, 400],
+      [`Host: ${host}\r\nOrigin: http://${host}`, 400],
+      [`Host: ${host}\r\nOrigin: http://localhost:${api.port}`, 403],
+      [`Host: ${host}\r\nOrigin: http://127.0.0.1`, 403],
+      [`Host: ${host}\r\nOrigin: http://127.0.0.1:1`, 403],
+      [`Host: ${host}\r\nOrigin: http://${host}.evil.test`, 403],
+      [`Host: ${host}\r\nOrigin: http://evil.test@${host}`, 403],
+      [`Host: ${host}\r\nOrigin: http://${host}/x`, 403],
+      [`Host: ${host}\r\nOrigin: http://${host}\r\nOrigin: http://evil.test`, 403],
+      [`Host: ${host}\r\nOrigin: file://${host}`, 403],
+      [`Host: ${host}\r\nOrigin: null`, 403],
+      [`Host: evil.test\r\nOrigin: http://evil.test`, 403],
+      [`Host: ${host}\r\nX-Forwarded-Host: evil.test\r\nOrigin: http://evil.test`, 403],
+      [`Host: ${host}\r\nHost: evil.test`, 400],
+      [`Host: 127.0.0.1.evil.test`, 403],
+      [`Host: 127.0.0.1@evil.test`, 403],
+    ] as const
+  ) assertEquals([head, statusOf(await run(head))], [head, status]);
+  assertEquals((await (await api.call("/v1/runs")).json()).data, []);
+});
+
 Deno.test("api 8, FC-22.1: an allowed page may send its headers and read the answers", async () => {
   await using model = await startModelServer({ turns: ["hello"] });
   await using api = await startApi({ model, env: { API_SERVER_CORS_ORIGINS: "https://app.test" } });

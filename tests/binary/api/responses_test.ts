@@ -184,6 +184,38 @@ Deno.test("api 41: a conversation keeps its context, also over a restart", async
   assertMatch(sent(model, 2), /first.*one.*second.*two.*third/);
 });
 
+Deno.test("who leaves while a conversation is busy frees the slot at once; those behind go on in order", async () => {
+  const said = (body: Wire) => String(body.messages.at(-1).content);
+  await using model = await startModelServer({
+    respond: ({ body }) => said(body) === "first" ? { steps: [{ delay_ms: 1500, text: "one" }] } : "quick",
+  });
+  await using api = await startApi({ model, server: { max_concurrent_runs: 3 } });
+  const turn = async (input: string, signal?: AbortSignal) => {
+    const body = { input, conversation: "c" };
+    const response = await api.call("/v1/responses", { body, ...(signal ? { signal } : {}) });
+    await response.body?.cancel();
+    return response.status;
+  };
+  const chat = async () => {
+    const response = await api.chat({ messages: [{ role: "user", content: "hi" }] });
+    await response.body?.cancel();
+    return response.status;
+  };
+  const first = turn("first");
+  await eventually(() => model.calls().length === 1, 5_000, "the first turn");
+  const leaving = new AbortController();
+  const left = turn("left", leaving.signal).catch(() => "left");
+  const behind = turn("behind");
+  await eventually(async () => await chat() === 429, 5_000, "all slots to be taken");
+  leaving.abort();
+  assertEquals(await left, "left");
+  await eventually(async () => await chat() === 200, 1_000, "a free slot");
+  assertEquals([await first, await behind], [200, 200]);
+  assertEquals(model.calls().some(({ body }) => said(body) === "left"), false);
+  assertEquals(said(model.calls().at(-1)!.body), "behind");
+  assertEquals(JSON.stringify(model.calls().at(-1)!.body.messages).includes("left"), false);
+});
+
 Deno.test("turns of one conversation at the same moment go on from each other", async () => {
   const slow = { steps: [{ delay_ms: 150, text: "one" }] };
   await using model = await startModelServer({ turns: [slow, "two", "three"] });
@@ -362,7 +394,12 @@ Deno.test("FC-04: a failed turn is a failed response with its reason, plain and 
   await using model = await startModelServer({ turns: [broken], loop: true });
   await using api = await startApi({ model, config: ONE_TRY });
   const { status, body } = await ask(api, "/v1/responses", { body: { input: "go" } });
-  assertEquals([status, body.status, body.error.code], [200, "failed", "server_error"]);
+  assertEquals([status, body.status, body.error.code, body.completed_at], [
+    200,
+    "failed",
+    "server_error",
+    null,
+  ]);
   assertEquals(textOf(body), body.error.message);
   assertEquals(JSON.stringify(body).includes("abcdefghijklmnopqrstuvwxyz"), false);
   const frames = await collectSse(await api.call("/v1/responses", { body: { input: "go", stream: true } }));

@@ -140,6 +140,44 @@ Deno.test("api 47: of 1,100 events the newest 1,000 are kept, also over a restar
   assertEquals(tail.flatMap((frame) => frame.json?.seq ?? []), [last]);
 });
 
+Deno.test("E2: a reader that falls behind is let go, does not hold up the run, and may come back", async () => {
+  const connected = Promise.withResolvers<void>();
+  const text = "some words\n".repeat(1100);
+  await using model = await startModelServer({
+    respond: async () => {
+      await connected.promise;
+      return { steps: [{ text, repeat: 800 }] };
+    },
+  });
+  await using api = await startApi({ model });
+  const id = await startRun(api);
+  using slow = await Deno.connect({ hostname: "127.0.0.1", port: api.port });
+  const head = [`GET /v1/runs/${id}/events HTTP/1.1`, "Host: 127.0.0.1", `Authorization: Bearer ${api.key}`];
+  await slow.write(new TextEncoder().encode(head.join("\r\n") + "\r\n\r\n"));
+  const decoder = new TextDecoder();
+  const pieces: string[] = [];
+  const buffer = new Uint8Array(65_536);
+  const ended = () => pieces.slice(-2).join("").endsWith("\r\n0\r\n\r\n");
+  const readUntil = async (stop: () => boolean) => {
+    while (!stop()) {
+      const size = await slow.read(buffer);
+      if (size === null) throw new Error("The connection broke");
+      pieces.push(decoder.decode(buffer.subarray(0, size), { stream: true }));
+    }
+  };
+  await readUntil(() => pieces.join("").includes(": open"));
+  connected.resolve();
+  await untilStatus(api, id, "completed");
+  await readUntil(ended);
+  const read = pieces.join("");
+  const ids = [...read.matchAll(/^id: (\d+)$/gm)].map((match) => Number(match[1]));
+  assertEquals(ids, ids.map((_, i) => i));
+  assert(ids.length < 750 && !read.includes(": stream closed"), `it has read ${ids.length} events`);
+  const rest = await eventsOf(api, id, { "Last-Event-ID": String(ids.at(-1)) });
+  assertEquals([namesOf(rest).at(-1), rest.at(-1)!.comment], ["run.completed", "stream closed"]);
+  assertEquals(rest.find((frame) => frame.id !== undefined)?.id, String(ids.length));
+});
+
 Deno.test("api 55: at the limit further work is 429 until the run has ended", async () => {
   await using model = await startModelServer({ turns: [{ steps: [risky("x")] }, "done", "free again"] });
   await using api = await startApi({ model, server: { max_concurrent_runs: 1 } });
@@ -195,6 +233,36 @@ Deno.test("api 56, FC-21.3: a key makes one run of equal requests, at full capac
   assertEquals(model.calls().length, 2);
 });
 
+Deno.test("E1: a reader beyond the end of a finished run is told its end, one at the end nothing again", async () => {
+  await using model = await startModelServer({ turns: ["done"] });
+  await using api = await startApi({ model });
+  const id = await startRun(api);
+  await untilStatus(api, id, "completed");
+  const end = Number((await eventsOf(api, id)).findLast((frame) => frame.id !== undefined)!.id);
+  const after = async (cursor: number) =>
+    namesOf(await eventsOf(api, id, { "Last-Event-ID": String(cursor) }));
+  assertEquals([await after(end), await after(end + 1), await after(end + 500)], [
+    [],
+    ["run.completed"],
+    ["run.completed"],
+  ]);
+});
+
+Deno.test("api 56: a repeated request is replayed also when what it continued is no longer kept", async () => {
+  await using model = await startModelServer({ turns: ["first", "second"] });
+  await using api = await startApi({ model });
+  const first = (await ask(api, "/v1/responses", { body: { input: "hi" } })).body.id;
+  const request = {
+    body: { input: "go on", previous_response_id: first },
+    headers: { "Idempotency-Key": "chained-1" },
+  };
+  const { run_id: id } = (await ask(api, "/v1/runs", request)).body;
+  await untilStatus(api, id, "completed");
+  assertEquals((await ask(api, `/v1/responses/${first}`, { method: "DELETE" })).status, 200);
+  const again = await ask(api, "/v1/runs", request);
+  assertEquals([again.status, again.body], [202, { run_id: id, status: "completed", replayed: true }]);
+});
+
 Deno.test("api 56, FC-21.3: equal requests at the same moment start one run", async () => {
   await using model = await startModelServer({ turns: [SLOW, SLOW] });
   await using api = await startApi({ model });
@@ -222,7 +290,14 @@ Deno.test("api 57, FC-21.2: a run whose server was killed is interrupted, and so
   const status = await statusOf(api, id);
   assertEquals([status.status, status.last_event], ["interrupted", "run.interrupted"]);
   assertMatch(status.error, /restarted/);
-  assertEquals(namesOf(await eventsOf(api, id)).at(-1), "run.interrupted");
+  const events = await eventsOf(api, id);
+  assertEquals(namesOf(events).at(-1), "run.interrupted");
+  // A reader may have been told more than was saved: its cursor is that of the end, or beyond it.
+  const end = Number(events.findLast((frame) => frame.id !== undefined)!.id);
+  for (const cursor of [end, end + 1, end + 500]) {
+    const rest = await eventsOf(api, id, { "Last-Event-ID": String(cursor) });
+    assertEquals([namesOf(rest), rest.at(-1)!.comment], [["run.interrupted"], "stream closed"]);
+  }
   assertEquals(await refusal(api, `/v1/runs/${id}/steer`, { body: { input: "x" } }), [
     409,
     "run_not_accepting_steer",

@@ -120,6 +120,14 @@ Deno.test("B10: messages are paged, a fork copies them and ends its source", asy
   assertMatch(JSON.stringify(model.calls()[2]!.body.messages), /first.*one.*go on/);
 });
 
+Deno.test("B10: a fork needs no body; one that is no JSON is refused", async () => {
+  await using api = await startApi({ args: ["--demo"] });
+  await ask(api, "/api/sessions", { body: { id: "src" } });
+  assertEquals((await refusal(api, "/api/sessions/src/fork", { body: "{" }))[0], 400);
+  const fork = await ask(api, "/api/sessions/src/fork", { method: "POST" });
+  assertEquals([fork.status, fork.body.session.parent_session_id], [201, "src"]);
+});
+
 Deno.test("B10: a streamed turn tells its events in order and asks for leave under its run id", async () => {
   await using model = await startModelServer({ turns: [{ steps: [{ text: "hm" }, risky("gone")] }, "done"] });
   await using api = await startApi({ model });

@@ -202,7 +202,8 @@ Deno.test({
 });
 
 Deno.test("a prompt of any text passes unharmed, there and back", async () => {
-  const text = "\u2028 \u2029 \u0085 \r\n\t 😀 \u0000 " + "é".repeat(50_000);
+  // White space around a text is not part of what models are sent (core.md A.1).
+  const text = "> \u2028 \u2029 \u0085 \r\n\t 😀 \u0000 " + "é".repeat(50_000);
   await using model = await startModelServer({
     respond: (request) => ({ steps: [{ text: request.body.messages.at(-1).content }] }),
   });

@@ -190,3 +190,20 @@ export const SessionAnswer = z.looseObject({
   usage: z.looseObject({}),
 });
 export const SessionEvent = z.looseObject({ session_id: text, run_id: text, seq: count, ts: z.number() });
+
+export const BrowserTicket = z.strictObject({
+  protocol_version: z.literal(1),
+  ticket: text,
+  ticket_expires_at: z.number(),
+  ticket_expires_in_seconds: z.number(),
+  ws_path: text,
+  scope: z.strictObject({
+    principal_id: text,
+    profile_id: text,
+    session_id: text,
+    controller_id: text,
+    browser_profile_id: text,
+    transport_family: z.enum(["local-api", "remote-api"]),
+    capabilities: z.array(text),
+  }),
+});

@@ -289,6 +289,25 @@ export const OPERATIONS: readonly Operation[] = [
     examples: { plain: { message: "Hello" } },
   },
   {
+    method: "post",
+    path: "/v1/browser-control/register",
+    tag: "Browser",
+    summary: "Lend a browser to a session: a ticket for GET /v1/browser-control/ws",
+    body: "BrowserRegistration",
+    status: 201,
+    answer: "BrowserTicket",
+    errors: [400, 404, 503],
+    examples: {
+      plain: {
+        protocol_version: 1,
+        session_id: "{session}",
+        controller_id: "my-extension",
+        browser_profile_id: "work",
+        capabilities: ["browser_navigate", "browser_snapshot", "browser_click", "browser_type"],
+      },
+    },
+  },
+  {
     method: "get",
     path: "/v1/models",
     tag: "Server",

@@ -149,6 +149,16 @@ export const SessionPatch = z.strictObject({
 
 export const SessionFork = z.looseObject({ id: z.optional(z.string()), title: z.optional(z.string()) });
 
+export const BrowserRegistration = z.looseObject({
+  protocol_version: z.literal(1),
+  session_id: z.string().check(z.minLength(1), z.maxLength(256), about("One that exists.")),
+  controller_id: z.string().check(z.minLength(1), z.maxLength(256)),
+  browser_profile_id: z.string().check(z.minLength(1), z.maxLength(256)),
+  capabilities: z.array(z.string()).check(
+    about("What the controller can do; those that the server does not allow are left out."),
+  ),
+});
+
 export const SessionChat = z.looseObject({
   message: Content,
   system_message: z.optional(z.string()),

@@ -2,6 +2,13 @@
  * `GET /v1/capabilities` (api-server.md B5): what this build can do, honestly. A flag is true, and an endpoint
  * listed, only when its route works.
  */
+import {
+  ARTIFACT_CAPABILITIES,
+  CAPABILITIES,
+  DEVELOPER_CAPABILITIES,
+  flagsOf,
+  PROTOCOL_VERSION,
+} from "../browser/protocol.ts";
 import type { ApiService } from "../service.ts";
 
 const ENDPOINTS = {
@@ -33,30 +40,23 @@ const ENDPOINTS = {
   run_steer: { method: "POST", path: "/v1/runs/{run_id}/steer" },
   run_stop: { method: "POST", path: "/v1/runs/{run_id}/stop" },
   run_approval: { method: "POST", path: "/v1/runs/{run_id}/approval" },
+  browser_control_register: { method: "POST", path: "/v1/browser-control/register" },
+  browser_control_ws: { method: "GET", path: "/v1/browser-control/ws" },
 };
 
-const BROWSER_CONTROL = {
-  enabled: false,
-  protocol_version: 1,
-  capabilities: [
-    "browser_back",
-    "browser_click",
-    "browser_navigate",
-    "browser_press",
-    "browser_screenshot",
-    "browser_scroll",
-    "browser_snapshot",
-    "browser_tab_activate",
-    "browser_tabs",
-    "browser_type",
-    "controller.noop",
-  ],
-  artifact_capabilities: ["browser_artifact_download", "browser_artifact_upload"],
-  developer_capabilities: ["browser_cdp", "browser_evaluate"],
-  developer_mode: false,
-  real_browser_actions: false,
-  transports: { local_vps: "websocket-subprotocol-ticket", cloud: "authenticated-gateway-rpc" },
-};
+function browserControl(api: ApiService): Record<string, unknown> {
+  const { enabled, developerMode } = flagsOf(api.hermes.settings());
+  return {
+    enabled,
+    protocol_version: PROTOCOL_VERSION,
+    capabilities: CAPABILITIES,
+    artifact_capabilities: ARTIFACT_CAPABILITIES,
+    developer_capabilities: DEVELOPER_CAPABILITIES,
+    developer_mode: developerMode,
+    real_browser_actions: true,
+    transports: { local_vps: "websocket-subprotocol-ticket", cloud: "authenticated-gateway-rpc" },
+  };
+}
 
 export function getCapabilities(api: ApiService): Response {
   const settings = api.hermes.settings().gateway.api_server;
@@ -106,7 +106,7 @@ export function getCapabilities(api: ApiService): Response {
       session_continuity_header: "X-Hermes-Session-Id",
       session_key_header: "X-Hermes-Session-Key",
       cors: api.options.origins.length > 0,
-      browser_extension_control: BROWSER_CONTROL,
+      browser_extension_control: browserControl(api),
     },
     endpoints: ENDPOINTS,
   });

@@ -15,13 +15,14 @@ import {
 } from "@/core/contract.ts";
 import type { Slot } from "../admission.ts";
 import { readJsonObject } from "../body.ts";
+import { doorTools } from "../browser/slot.ts";
 import { privately } from "../callers.ts";
 import { badRequest } from "../errors.ts";
 import type { StoredAnswer } from "../idempotency.ts";
 import { ChatRenderer } from "../render/chat.ts";
 import { renderCompletion } from "../render/completion.ts";
 import { type ChatRequest, readChatRequest } from "../schema/chat.ts";
-import { checkRunnable, runtimeOf, type Selection, selectModel, withSession } from "../selection.ts";
+import { runtimeOf, type Selection, selectModel, withSession } from "../selection.ts";
 import type { ApiService } from "../service.ts";
 import { readSessionHeaders, type SessionHeaders } from "../session_headers.ts";
 import { sha256 } from "../sha256.ts";
@@ -86,8 +87,7 @@ async function startTurn(
   const place = await api.chats.find(request, headers);
   const { session } = place;
   try {
-    const selection = withSession(chat.selection, session);
-    checkRunnable(session, selection);
+    const selection = withSession(chat.selection, session, place.isNew);
     api.admission.refuseWhenDraining();
     const input = inputOf(request, place.history ?? session.history());
     const submit = () =>
@@ -100,6 +100,7 @@ async function startTurn(
         ...(request.reasoningEffort === undefined ? {} : { reasoningEffort: request.reasoningEffort }),
         ...(request.clientTools.length === 0 ? {} : { clientTools: request.clientTools }),
         ...(place.history === undefined ? {} : { history: place.history }),
+        ...doorTools(api, session),
       });
     const handle = reader ? submitAndRead(session, submit, reader) : submit();
     api.turns.add(id, { session, handle, asks });

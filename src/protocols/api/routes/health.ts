@@ -36,7 +36,7 @@ export async function getDetailedHealth(api: ApiService): Promise<Response> {
     background_queues: {
       status: "ok",
       active_api_runs: api.runs.live,
-      process_completions: 0,
+      process_completions: hermes.sessions.live().reduce((sum, session) => sum + session.notices, 0),
       active_delegations: hermes.sessions.delegation?.active().length ?? 0,
     },
   };

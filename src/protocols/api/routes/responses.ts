@@ -9,6 +9,7 @@ import type { ResponseRow } from "@/core/contract.ts";
 import { readJsonObject } from "../body.ts";
 import { privately, sees } from "../callers.ts";
 import { requireChain } from "../chains.ts";
+import { ApiError } from "../errors.ts";
 import type { StoredAnswer } from "../idempotency.ts";
 import { type ResponseDraft, type RunningResponse, startResponse } from "../response_turn.ts";
 import { readResponseRequest, type ResponseRequest } from "../schema/responses.ts";
@@ -25,7 +26,12 @@ export async function postResponse(api: ApiService, request: Request): Promise<R
     const headers = readSessionHeaders(request.headers);
     const body = await readJsonObject(request);
     const fields = withOwnNames(api, readResponseRequest(body));
-    if (fields.conversation !== null) leave = await api.conversations.enter(fields.conversation);
+    const key = request.headers.get("Idempotency-Key")?.trim() ?? "";
+    // A turn that others may share does not go with the one who asked first.
+    const isShared = key !== "" && !fields.stream;
+    if (fields.conversation !== null) {
+      leave = await lineUp(api, fields.conversation, isShared ? undefined : request.signal);
+    }
     const draft: ResponseDraft = {
       request: fields,
       headers,
@@ -37,7 +43,6 @@ export async function postResponse(api: ApiService, request: Request): Promise<R
       leave,
     };
     if (fields.stream) return await streamResponse(api, draft);
-    const key = request.headers.get("Idempotency-Key")?.trim() ?? "";
     if (key === "") return toResponse(await answer(api, draft, request.signal));
     return await answerOnce(
       api,
@@ -49,6 +54,15 @@ export async function postResponse(api: ApiService, request: Request): Promise<R
     leave();
     slot.release();
     throw error;
+  }
+}
+
+/** Whoever leaves while they wait gives their place and their slot back at once. */
+async function lineUp(api: ApiService, name: string, signal: AbortSignal | undefined): Promise<() => void> {
+  try {
+    return await api.conversations.enter(name, signal);
+  } catch (error) {
+    throw signal?.aborted ? new ApiError(408, null, "The client has left") : error;
   }
 }
 

@@ -56,7 +56,11 @@ async function follow(run: LiveRun, cursor: number, stream: SseStream, api: ApiS
   const { journal } = run;
   void stream.gone.then(() => journal.poke());
   const caughtUp = journal.lastSeq;
-  let at = Math.min(cursor, journal.lastSeq);
+  // Of a run that is over there is always its end to tell.
+  let at = Math.min(
+    cursor,
+    cursor > journal.lastSeq && journal.ended ? journal.lastSeq - 1 : journal.lastSeq,
+  );
   let first = true;
   while (!stream.closed) {
     const events = journal.after(at, BATCH);
@@ -77,6 +81,7 @@ async function follow(run: LiveRun, cursor: number, stream: SseStream, api: ApiS
 async function tail(id: string, cursor: number, stream: SseStream, api: ApiService): Promise<void> {
   const oldest = api.runs.events(id, -1)[0]?.seq ?? 0;
   if (oldest > cursor + 1) await stream.write(truncated(api, id, oldest, cursor));
+  let sent = false;
   for (let at = cursor; !stream.closed;) {
     // Looked at first: what comes with the end is then among the events.
     const isOver = (await api.runs.stored(id))?.terminal !== false;
@@ -85,9 +90,23 @@ async function tail(id: string, cursor: number, stream: SseStream, api: ApiServi
       await stream.write(framesOf(events.slice(from, from + BATCH)));
     }
     at = events.at(-1)?.seq ?? at;
-    if (isOver) return stream.end(": stream closed\n\n");
+    sent ||= events.length > 0;
+    if (isOver) {
+      return stream.end((sent ? "" : endFor(cursor, api.runs.events(id, -1))) + ": stream closed\n\n");
+    }
     await Promise.race([api.hermes.platform.clock.delay(POLL_MS), stream.gone]);
   }
+}
+
+/**
+ * The end of a run for a reader who says that it has read so far already. A server that was killed has told more than
+ * it had saved, so the number of `run.interrupted` may have been that of another event before.
+ */
+function endFor(cursor: number, events: readonly JournalEvent[]): string {
+  const end = events.at(-1);
+  if (!end) return "";
+  const isReused = cursor === end.seq && end.data.startsWith('{"event":"run.interrupted"');
+  return cursor > end.seq || isReused ? framesOf([end]) : "";
 }
 
 function framesOf(events: readonly JournalEvent[]): string {

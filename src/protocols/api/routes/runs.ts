@@ -2,11 +2,12 @@
  * `POST /v1/runs`, `GET /v1/runs` and `GET /v1/runs/{id}` (api-server.md B4.1, B4.3). A run is reserved in the store
  * before anything happens, answered at once, and lives on without its request.
  *
- *   headers ─► body ─► key ─► fields ─► replay? ─► slot ─► model ─► reserve ─► session ─► submit ─► 202
+ *   headers ─► body ─► key ─► fields ─► replay? ─► chain ─► slot ─► model ─► reserve ─► session ─► submit ─► 202
  */
 import type { ResponseRow, RunKey } from "@/core/contract.ts";
 import type { Slot } from "../admission.ts";
 import { type JsonObject, readJsonObject } from "../body.ts";
+import { doorTools } from "../browser/slot.ts";
 import { privately } from "../callers.ts";
 import { canonicalJson } from "../canonical_json.ts";
 import { chainOf, requireChain } from "../chains.ts";
@@ -14,7 +15,7 @@ import { ApiError, badRequest } from "../errors.ts";
 import { RunProcesses } from "../run_processes.ts";
 import { runNotFound } from "../runs.ts";
 import { readRunRequest, type RunRequest } from "../schema/runs.ts";
-import { checkRunnable, runtimeOf, type Selection, selectModel, withSession } from "../selection.ts";
+import { runtimeOf, type Selection, selectModel, withSession } from "../selection.ts";
 import type { ApiService } from "../service.ts";
 import { readSessionHeaders, type SessionHeaders } from "../session_headers.ts";
 import { sha256 } from "../sha256.ts";
@@ -28,9 +29,10 @@ export async function postRun(api: ApiService, request: Request): Promise<Respon
   const key = await readKey(api, request, body, headers);
   const run = readRunRequest(body);
   const callbackUrl = isNothing(body.callback_url) ? null : api.callbacks.check(body.callback_url);
-  const chain = run.previousResponseId === null ? null : await requireChain(api, run.previousResponseId);
   const earlier = key && api.runs.findByKey(key.digest);
   if (earlier) return replay(api, earlier, key, headers);
+  // Not before: what a repeated request once continued may no longer be kept.
+  const chain = run.previousResponseId === null ? null : await requireChain(api, run.previousResponseId);
   const slot = api.admission.admit(api.limit());
   try {
     return await startRun(api, { request: run, headers, chain, key, slot, callbackUrl });
@@ -90,8 +92,7 @@ async function submitRun(
   const place = await api.places.take(row.sessionId, wish);
   try {
     const { session } = place;
-    const selection = withSession(chosen, session);
-    checkRunnable(session, selection);
+    const selection = withSession(chosen, session, place.isNew);
     api.admission.refuseWhenDraining();
     const live = api.runs.begin({
       row,
@@ -112,6 +113,7 @@ async function submitRun(
         ...(selection.choice === undefined ? {} : { model: selection.choice }),
         ...(request.reasoningEffort === undefined ? {} : { reasoningEffort: request.reasoningEffort }),
         ...(history === undefined ? {} : { history }),
+        ...doorTools(api, session),
       });
     const processes = new RunProcesses(api, session);
     const handle = submitAndRead(session, submit, (event) => {

@@ -13,13 +13,14 @@ import {
 } from "@/core/contract.ts";
 import type { Slot } from "../admission.ts";
 import { type JsonObject, readJsonObject } from "../body.ts";
+import { doorTools } from "../browser/slot.ts";
 import { ApiError, badRequest } from "../errors.ts";
 import { finishOf } from "../render/finish.ts";
 import { SessionStreamRenderer, sessionUsage } from "../render/session_stream.ts";
 import { hasContent, readContent } from "../schema/content.ts";
 import { type ModelFields, readModelFields } from "../schema/model.ts";
 import { readText } from "../schema/runs.ts";
-import { checkRunnable, runtimeOf, type Selection, selectModel, withSession } from "../selection.ts";
+import { runtimeOf, type Selection, selectModel, withSession } from "../selection.ts";
 import type { ApiService } from "../service.ts";
 import { readSessionHeaders } from "../session_headers.ts";
 import { SSE_HEADERS, SseStream } from "../sse.ts";
@@ -94,7 +95,6 @@ async function start(
   const release = api.pool.use(session);
   try {
     const selection = withSession(chosen, session);
-    checkRunnable(session, selection);
     api.admission.refuseWhenDraining();
     const { fields, system } = turn;
     const submit = () =>
@@ -105,6 +105,7 @@ async function start(
         ...(system === "" ? {} : { systemExtra: system }),
         ...(selection.choice === undefined ? {} : { model: selection.choice }),
         ...(fields.reasoningEffort === undefined ? {} : { reasoningEffort: fields.reasoningEffort }),
+        ...doorTools(api, session),
       });
     const handle = reader ? submitAndRead(session, submit, reader) : submit();
     api.turns.add(turn.runId, { session, handle, asks: reader !== null });

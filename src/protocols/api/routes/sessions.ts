@@ -3,7 +3,7 @@
  * made them, to a scoped key its own; turns are in `session_chat.ts`.
  */
 import { HermesError, isUserTurn, type SessionRow, type SessionSummary, textOf } from "@/core/contract.ts";
-import { type JsonObject, readBool, readId, readJsonObject } from "../body.ts";
+import { type JsonObject, readBool, readId, readJsonObject, readOptionalJson } from "../body.ts";
 import { ApiError, badRequest } from "../errors.ts";
 import { messageView, sessionView } from "../render/sessions.ts";
 import { selectModel } from "../selection.ts";
@@ -55,14 +55,17 @@ export async function createSession(api: ApiService, request: Request): Promise<
   const title = readTitle(body.title);
   const system = readSystem(body.system_prompt);
   const model = readModelFields(body);
-  const { choice } = selectModel(api.hermes, model, api.options.modelName, true);
+  // Without one named, a session can be made before any model is set up.
+  const isNamed = model.model !== "" || model.provider !== "";
+  const choice = isNamed ? selectModel(api.hermes, model, api.options.modelName, true).choice : undefined;
   if (api.hermes.store().getSession(id)) throw sessionExists(id);
-  const session = await api.pool.create(id, {
+  const creating = api.pool.create(id, {
     sessionKey: null,
     storeNow: true,
     ...(title ? { title } : {}),
     ...(choice === undefined ? {} : { model: choice }),
   });
+  const session = await quietly(api, creating);
   if (!session) throw sessionExists(id);
   if (system !== null) await api.hermes.store().setMeta(systemKey(id), system);
   return Response.json({ object: "hermes.session", session: viewOf(api, id) }, { status: 201 });
@@ -81,6 +84,18 @@ function readNewId(body: JsonObject): string | null {
     // Refused below, with the code of this route.
   }
   throw badRequest("The session id is not usable", "invalid_session_id", "id");
+}
+
+/** The core says which session has a title already; to a scoped key that may be one it must not know of. */
+async function quietly<T>(api: ApiService, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (api.caller.keyId === null || !(error instanceof HermesError) || error.code !== "title_taken") {
+      throw error;
+    }
+    throw badRequest("This title is already in use", "invalid_title", "title");
+  }
 }
 
 /** `undefined` = not given. */
@@ -146,7 +161,7 @@ export async function patchSession(api: ApiService, request: Request, id: string
   const store = api.hermes.store();
   if (title !== undefined) {
     const live = api.hermes.sessions.get(id);
-    await (live ? live.setTitle(title) : store.setTitle(row.id, title));
+    await quietly(api, live ? live.setTitle(title) : store.setTitle(row.id, title));
   }
   const reason = readId(body.end_reason, 100);
   if (reason !== "") {
@@ -197,7 +212,7 @@ export function listMessages(api: ApiService, id: string, query: URLSearchParams
 export async function forkSession(api: ApiService, request: Request, id: string): Promise<Response> {
   api.admission.refuseWhenDraining();
   const row = requireRow(api, id);
-  const body = request.body ? await readJsonObject(request) : {};
+  const body = await readOptionalJson(request);
   refuseWhenActive(api, id);
   const title = readTitle(body.title);
   const now = Math.floor(api.hermes.platform.clock.now() / 1000);
@@ -206,13 +221,14 @@ export async function forkSession(api: ApiService, request: Request, id: string)
     throw sessionExists(childId);
   }
   try {
-    await api.hermes.sessions.fork(id, {
+    const forking = api.hermes.sessions.fork(id, {
       surface: "api_server",
       editPolicy: null,
       id: childId,
       allowEmpty: true,
       ...(title ? { title } : {}),
     });
+    await quietly(api, forking);
   } catch (error) {
     if (error instanceof HermesError && error.code === "session_exists") throw sessionExists(childId);
     throw error;

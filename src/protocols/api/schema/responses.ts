@@ -113,9 +113,23 @@ function echoOf(body: JsonObject): Record<string, unknown> {
   return echo;
 }
 
+/** A JSON schema is shown with all fields that the response object has for it. */
 function readFormat(value: unknown): unknown {
-  const isFormat = isObject(value) && isObject(value.format) && typeof value.format.type === "string";
-  return isFormat ? value : { format: { type: "text" } };
+  if (!isObject(value) || !isObject(value.format) || typeof value.format.type !== "string") {
+    return { format: { type: "text" } };
+  }
+  const { format } = value;
+  if (format.type !== "json_schema") return value;
+  const { description, schema, strict } = format;
+  return {
+    ...value,
+    format: {
+      ...format,
+      description: typeof description === "string" ? description : null,
+      schema: isObject(schema) ? schema : null,
+      strict: strict === true,
+    },
+  };
 }
 
 function readReasoning(value: unknown): unknown {

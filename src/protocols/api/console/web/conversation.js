@@ -365,6 +365,8 @@ export class Conversation {
 
   /** @param {{ input_tokens: number, output_tokens: number, seconds?: number }} usage */
   addFoot(usage) {
+    // A turn that failed before the model said anything.
+    if (usage.input_tokens + usage.output_tokens === 0) return;
     const took = usage.seconds === undefined ? "" : ` · ${duration(usage.seconds)}`;
     this.body().append(
       h(

@@ -132,7 +132,11 @@ export class ToolCard {
     const args = this.args ?? {};
     const result = readJson(this.result);
     const diff = diffOf(this.tool, args, result);
-    if (diff !== null) return [labelled("Change", diffElement(cut(diff)), diff), ...this.failureOf(result)];
+    if (diff !== null) {
+      const failure = this.failureOf(result);
+      const title = failure.length > 0 ? "Change that was not made" : "Change";
+      return [labelled(title, diffElement(cut(diff)), diff), ...failure];
+    }
     if (typeof args.command === "string") return this.command(args.command, result);
     const sections = [];
     if (this.rawArgs !== "") sections.push(textBlock("Arguments", pretty(this.rawArgs)));
