@@ -8,6 +8,7 @@ import type { HermesOptions } from "@/app/mod.ts";
 import { VERSION } from "@/app/version.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { openStdio, serveAcp } from "@/protocols/acp/mod.ts";
+import { tellIfByHand } from "./by_hand.ts";
 
 export async function run(args: readonly string[], platform: Platform): Promise<number> {
   if (args.length === 0) return await serve({ surface: "acp" }, platform);
@@ -37,6 +38,7 @@ export async function run(args: readonly string[], platform: Platform): Promise<
 }
 
 async function serve(options: HermesOptions, platform: Platform): Promise<number> {
+  tellIfByHand(platform, "hermes acp", "an editor's messages (see docs/acp.md)");
   const report = (line: string) => platform.stderr(line);
   return await serveAcp(
     { start: () => startHermes(platform, options), report },

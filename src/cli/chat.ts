@@ -9,7 +9,7 @@ import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs } from "./args.ts";
 import { blockReasonOf } from "./blocked_calls.ts";
 import { answerAsks } from "./chat_asks.ts";
-import { isCommand, runCommand } from "./chat_commands.ts";
+import { commandNames, isCommand, runCommand } from "./chat_commands.ts";
 import { type ChatView, createChatView } from "./chat_view.ts";
 import { describeError } from "./errors.ts";
 import { type BlockReason, EXIT, exitCodeOfTurn } from "./exit_codes.ts";
@@ -18,7 +18,7 @@ import { type LineInput, openLineInput } from "./line_input.ts";
 import { recordOption } from "./record_option.ts";
 import { withRedactedEdits } from "./redact_edits.ts";
 import { CHAT } from "./specs.ts";
-import { type Terminal, withTerminal } from "./terminal.ts";
+import { fitToStderr, type Terminal, withTerminal } from "./terminal.ts";
 
 export interface Chat {
   readonly hermes: Hermes;
@@ -42,6 +42,7 @@ export function run(args: readonly string[], platform: Platform): Promise<number
       return await withHermes(platform, options, async (hermes) => {
         tellWarnings(hermes, terminal);
         const session = await openSession(hermes, parsed, platform);
+        input.offer(() => commandNames({ hermes }).map((name) => `/${name} `));
         const view = createChatView(terminal, hermes.settings().display.show_reasoning);
         return await converse({ hermes, terminal, input, view, session }, parsed);
       });
@@ -134,6 +135,7 @@ async function runTurn(chat: Chat, text: string): Promise<Step> {
   };
   asks.onInterrupt(() => interrupt(false));
   const stopListening = terminal.onInterrupt(interrupt);
+  chat.input.keepSilent(true);
   try {
     const result = await Promise.race([handle.done, left]);
     if (result === null) return { leave: true, exitCode: EXIT.interrupted };
@@ -143,6 +145,7 @@ async function runTurn(chat: Chat, text: string): Promise<Step> {
     if (asks.unattended) return { ...NEXT, exitCode: EXIT.needsApproval };
     return await afterTurn(chat, result, blocked);
   } finally {
+    chat.input.keepSilent(false);
     stopListening();
     unsubscribe();
   }
@@ -158,7 +161,7 @@ async function hasModel(chat: Chat): Promise<boolean> {
   const { session, terminal, input, view } = chat;
   if (session.model) return true;
   const error = session.modelError;
-  if (error) { for (const line of describeError(error, "chat").lines) terminal.note(line); }
+  if (error) { for (const line of describeError(error, "chat").lines) terminal.note(fitToStderr(line)); }
   if (!input.isTty) return false;
   const answer = await input.ask("Talk to the built-in demo model for now? [y/N] ");
   if (answer.type !== "line" || !/^y(es)?$/i.test(answer.text.trim())) {

@@ -6,6 +6,7 @@
 import type { ApprovalChoice, Ask, AskAnswer, CoreEvent } from "@/core/contract.ts";
 import type { Chat } from "./chat.ts";
 import type { Answer } from "./line_input.ts";
+import { showInvisible } from "@/lib/visible.ts";
 import { redactEdit } from "./redact_edits.ts";
 import { withoutControls, wrap } from "./text_layout.ts";
 import { wholeEditLines } from "./tool_lines.ts";
@@ -118,7 +119,7 @@ function questionLines({ terminal, hermes }: Chat, ask: Ask): string[] {
     case "approval":
       return [
         heading(`May this run? ${payload.description}`),
-        ...wrap(withoutControls(payload.command), width - 4).map((line, i) =>
+        ...wrap(showInvisible(payload.command), width - 4).map((line, i) =>
           `  ${i === 0 ? "$ " : "  "}${line}`
         ),
       ];

@@ -8,7 +8,7 @@ import { describeError } from "./errors.ts";
 import { definitions } from "./help.ts";
 import { findSession } from "./hermes_session.ts";
 import { closest } from "./suggest.ts";
-import { withoutControls } from "./text_layout.ts";
+import { withoutControls, wrapIndented } from "./text_layout.ts";
 
 export type CommandOutcome =
   | { readonly type: "done"; readonly isError: boolean }
@@ -90,7 +90,7 @@ export async function runCommand(chat: Chat, text: string): Promise<CommandOutco
   try {
     return await dispatch(chat, name.toLowerCase(), args.trim());
   } catch (error) {
-    chat.view.error(describeError(error, "chat").lines.join("\n").replace(/^hermes: /, ""));
+    chat.view.error(laidOut(chat, describeError(error, "chat").lines.join("\n").replace(/^hermes: /, "")));
     return { type: "done", isError: true };
   }
 }
@@ -106,8 +106,8 @@ async function dispatch(chat: Chat, name: string, args: string): Promise<Command
   });
   switch (result.type) {
     case "text":
-      if (result.isError) chat.view.error(withoutControls(result.text));
-      else chat.view.show(withoutControls(result.text));
+      if (result.isError) chat.view.error(laidOut(chat, result.text));
+      else chat.view.show(laidOut(chat, result.text));
       return { type: "done", isError: result.isError ?? false };
     case "send":
       if (result.notice) chat.view.info(result.notice);
@@ -118,8 +118,19 @@ async function dispatch(chat: Chat, name: string, args: string): Promise<Command
   }
 }
 
+/** Foreign text as it may stand on this screen. */
+function laidOut({ terminal }: Chat, text: string): string {
+  const clean = withoutControls(text);
+  return terminal.stdoutIsTty ? wrapIndented(clean, terminal.columns) : clean;
+}
+
+/** What can stand behind the `/`. */
+export function commandNames(chat: Pick<Chat, "hermes">): string[] {
+  return [...new Set([...LOCAL, ...chat.hermes.commands.list("cli")].map((command) => command.name))];
+}
+
 function refuseUnknown(chat: Chat, name: string): CommandOutcome {
-  const names = [...LOCAL, ...chat.hermes.commands.list("cli")].map((command) => command.name);
+  const names = commandNames(chat);
   const near = closest(name, names);
   chat.view.error(`unknown command /${name}` + (near ? `; did you mean /${near}?` : "; /help lists them"));
   return { type: "done", isError: true };
@@ -133,5 +144,8 @@ function helpText(chat: Chat): string {
   );
   const { terminal } = chat;
   const paint = terminal.stdoutIsTty ? terminal.paint : terminal.notePaint;
-  return definitions(rows, paint, Math.min(terminal.columns, 100)).join("\n");
+  const keys = chat.input.isTty
+    ? ["", "  Tab completes, Alt-Enter begins a line, ↑ is history, a paste waits for Enter"]
+    : [];
+  return [...definitions(rows, paint, Math.min(terminal.columns, 100)), ...keys].join("\n");
 }

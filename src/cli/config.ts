@@ -94,14 +94,33 @@ async function set({ hermes, terminal, parsed, words }: Context): Promise<number
   for (const warning of hermes.config.warnings()) {
     if (!known.has(warning)) terminal.note(`hermes: warning: ${warning}`);
   }
+  if (!isKnown(hermes, done.key)) {
+    terminal.note(`hermes: warning: hermes knows no key ${done.key}; hermes config schema lists them`);
+  }
   if (parsed.has("json")) return printJson(terminal, { key: done.key, value: done.shown, file: done.file });
   return printLine(terminal, `${done.key} = ${done.shown}  (${done.file})`);
+}
+
+/** Names of this form stand in `.env`. */
+function isEnvName(key: string): boolean {
+  return /^[A-Z][A-Z0-9_]*$/.test(key);
+}
+
+/** By its first part: below one, the warnings of the configuration tell. */
+function isKnown(hermes: Hermes, key: string): boolean {
+  const known = hermes.config.schema().properties as Record<string, unknown> | undefined;
+  return isEnvName(key) || known === undefined || Object.hasOwn(known, key.split(".")[0]!);
 }
 
 async function unset({ hermes, terminal, words }: Context): Promise<number> {
   const key = words[0]!;
   // Throws for a key that does not exist.
   hermes.config.get(key);
+  if (isEnvName(key)) {
+    await hermes.config.setEnv(key, "");
+    const left = hermes.config.env(key) === undefined ? "" : "; the environment still has it";
+    return printLine(terminal, `${key} removed from ${hermes.config.envPath}${left}`);
+  }
   const path = key.split(".").map((part) => /^\d+$/.test(part) ? Number(part) : part);
   await hermes.config.write(path, undefined);
   return printLine(terminal, `${key} removed${inForce(hermes, key)}`);

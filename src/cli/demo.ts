@@ -15,7 +15,7 @@ import { GREETING_FILE, openStage, type Stage } from "./demo/stage.ts";
 import { EXIT } from "./exit_codes.ts";
 import { DEMO_COMMAND } from "./specs.ts";
 import { sourceEntry, type Terminal, withTerminal } from "./terminal.ts";
-import { table, wrap } from "./text_layout.ts";
+import { table, wrap, wrapIndented } from "./text_layout.ts";
 
 export function run(args: readonly string[], platform: Platform): Promise<number> {
   const parsed = parseCommandLine(DEMO_COMMAND, args);
@@ -106,6 +106,7 @@ function intro(terminal: Terminal, fromSource: boolean): void {
 function outro(stage: Stage, terminal: Terminal, played: Played): void {
   const { paint } = terminal;
   const ms = (value: number) => `${Math.round(value)} ms`;
+  const width = Math.min(terminal.columns, 80);
   const rows = [
     ["door", "first answer", "turn with approval", "frames", "exit"],
     ...played.doors.map((door) => [
@@ -117,23 +118,27 @@ function outro(stage: Stage, terminal: Terminal, played: Played): void {
     ]),
   ];
   terminal.line();
-  table(rows, 78, 3).forEach((line, i) => terminal.line(` ${i === 0 ? paint.bold(line) : line}`));
+  // The last column is what a narrow screen has no room for.
+  const shown = width < 72 ? rows.map((row) => row.slice(0, -1)) : rows;
+  table(shown, width - 2, 3).forEach((line, i) => terminal.line(` ${i === 0 ? paint.bold(line) : line}`));
   terminal.line();
   const seconds = (stage.elapsed() / 1000).toFixed(1);
-  terminal.line(
-    ` ${paint.green("✓")} three turns, three approvals, one session in two doors, in ${seconds} s`,
-  );
+  const done = `three turns, three approvals, one session in two doors, in ${seconds} s`;
+  terminal.line(wrapIndented(` ${paint.green("✓")} ${done}`, width, 2));
   terminal.line();
   terminal.line(` ${paint.bold("Try next")}`);
   const next: readonly (readonly [string, string])[] = [
     ["hermes chat --demo", "talk to the demo model yourself"],
     ["hermes setup", "choose a real model: a provider's key or a local server"],
     ["hermes acp --help", "let your editor start it: command hermes, argument acp"],
-    ["hermes serve --demo", "then point any OpenAI client at it"],
+    ["hermes serve --demo", "open its console in a browser, or point any OpenAI client at it"],
   ];
-  for (const [command, meaning] of next) terminal.line(`   ${paint.cyan(command.padEnd(20))} ${meaning}`);
+  for (const [command, meaning] of next) {
+    terminal.line(wrapIndented(`   ${paint.cyan(command.padEnd(20))} ${meaning}`, width, 21));
+  }
   if (sourceEntry(stage.platform) !== null) {
-    terminal.line("   From source, say `deno task hermes` for `hermes`.");
+    const task = "`deno task hermes` or `npx -y deno@2.8.3 task hermes`";
+    terminal.line(wrapIndented(`   From source, ${task} is \`hermes\`.`, width));
   }
 }
 

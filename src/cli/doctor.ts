@@ -134,6 +134,15 @@ async function checkPermissions(hermes: Hermes): Promise<readonly Finding[]> {
       });
     }
   }
+  if ((home.mode & 0o222) === 0) {
+    findings.unshift({
+      check: "home",
+      status: "fail",
+      message: `${config.home} cannot be written`,
+      advice: `chmod 700 ${config.home}, or set HERMES_HOME`,
+    });
+    return findings;
+  }
   const isOpen = (home.mode & 0o077) !== 0;
   findings.unshift({
     check: "home",

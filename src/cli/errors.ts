@@ -6,18 +6,27 @@ import { HermesError, type HermesErrorCode } from "@/core/contract.ts";
 import { createRedactor } from "@/lib/redact.ts";
 import { UsageError } from "./args.ts";
 import { EXIT, exitCodeOfError } from "./exit_codes.ts";
+import { withoutControls } from "./text_layout.ts";
 
 /** Advice where the message itself cannot know the command line. */
 const ADVICE: Partial<Record<HermesErrorCode, string>> = {
   session_not_found: "hermes sessions list shows what is stored",
-  config_unknown_key: "hermes config schema lists all keys",
-  config_invalid: "hermes config path names the file; hermes doctor says what is wrong with it",
+  config_unknown_key: "hermes config schema lists the keys",
+  config_invalid: "hermes config schema says what each key takes",
   invalid_model: "hermes model list shows the models that can be used",
   model_ambiguous: "name the provider too: --model provider:model",
   store_newer: "use the newer hermes that wrote it, or another HERMES_HOME",
   store_failed: "hermes doctor checks the database",
   store_locked: "another process holds the database; try again",
 };
+
+/** Names of the runtime's errors. */
+const SYSTEM_ERRORS: ReadonlySet<string> = new Set([
+  "PermissionDenied",
+  "NotADirectory",
+  "IsADirectory",
+  "FilesystemLoop",
+]);
 
 export interface Told {
   readonly lines: readonly string[];
@@ -28,6 +37,12 @@ export interface Told {
 }
 
 export function describeError(error: unknown, command: string): Told {
+  const told = toldOf(error, command);
+  // An error may quote what a server or a file said.
+  return { ...told, lines: told.lines.map(withoutControls) };
+}
+
+function toldOf(error: unknown, command: string): Told {
   if (error instanceof UsageError) {
     return {
       lines: [`hermes: ${error.message}`, `  see: hermes ${command} --help`],
@@ -47,6 +62,16 @@ export function describeError(error: unknown, command: string): Told {
   }
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   const message = createRedactor({ knownSecrets: () => [], enabled: true })(text, "full");
+  // The system has refused a file: nothing unexpected, and the text says which.
+  if (error instanceof Error && SYSTEM_ERRORS.has(error.name)) {
+    const told = message.slice(error.name.length + 2);
+    return {
+      lines: [`hermes: ${told}`, "  try: hermes doctor looks at the data home"],
+      exitCode: EXIT.failed,
+      code: "io",
+      message: told,
+    };
+  }
   return {
     lines: [`hermes: unexpected error: ${message}`, "  try: hermes doctor"],
     exitCode: EXIT.failed,

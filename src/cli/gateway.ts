@@ -3,6 +3,7 @@ import type { HermesOptions } from "@/app/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { ContractForm } from "@/protocols/gateway/mod.ts";
 import { printGatewayContract, serveGatewayStdio, serveGatewayWs } from "@/protocols/gateway/mod.ts";
+import { tellIfByHand } from "./by_hand.ts";
 
 interface Parsed {
   readonly hermes: HermesOptions;
@@ -27,6 +28,7 @@ export async function run(args: readonly string[], platform: Platform): Promise<
     yolo: hermes.yolo ?? false,
     load: () => startHermes(platform, hermes).open(),
   };
+  if (!ws) tellIfByHand(platform, "hermes gateway", "JSON, one request per line,");
   return ws ? await serveGatewayWs({ ...options, ...ws }) : await serveGatewayStdio(options);
 }
 

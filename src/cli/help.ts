@@ -21,7 +21,7 @@ export function definitions(
   return rows.flatMap(([name, text]) => {
     const lines = wrap(text, width - left);
     const shown = `  ${paint.cyan(name)}`;
-    if (widthOf(name) + 2 >= left) return [shown, ...lines.map((line) => " ".repeat(left) + line)];
+    if (widthOf(name) + 4 > left) return [shown, ...lines.map((line) => " ".repeat(left) + line)];
     return lines.map((line, i) => (i === 0 ? pad(shown, left) : " ".repeat(left)) + line);
   });
 }
@@ -97,6 +97,7 @@ export function renderMainHelp(version: string, groups: readonly CommandGroup[],
       ], paint),
     ], paint),
     "",
-    "Nothing is sent anywhere but to the model provider you choose: no telemetry.",
+    "Nothing is sent anywhere but to the model provider you choose and to what tools",
+    "open for you: no telemetry.",
   ].join("\n");
 }

@@ -3,13 +3,10 @@
  * What was typed ahead of a question that gives consent can be dropped, so that it never answers it.
  * End of input and Ctrl-C are answers of their own, never an empty line.
  */
-import process from "node:process";
-import { createInterface, type Interface } from "node:readline";
-import { Writable } from "node:stream";
 import { decodeLine, type Line, LineSplitter } from "@/lib/jsonl.ts";
 import type { Platform } from "@/platform/mod.ts";
-import { delay } from "@/lib/abort.ts";
 import { readStdin, type Terminal } from "./terminal.ts";
+import { TtyInput } from "./tty_input.ts";
 
 export type Answer =
   | { readonly type: "line"; readonly text: string }
@@ -32,6 +29,13 @@ export interface AskOptions {
 export interface LineInput {
   readonly isTty: boolean;
   ask(prompt: string, options?: AskOptions): Promise<Answer>;
+  /**
+   * Between questions: what is typed ahead is not shown, so that it does not stand in the middle of an answer.
+   * Only while somebody listens for Ctrl-C, because a process that dies by it leaves the terminal so.
+   */
+  keepSilent(on: boolean): void;
+  /** Words that Tab completes when the line is the beginning of one. */
+  offer(words: () => readonly string[]): void;
   close(): void;
 }
 
@@ -42,8 +46,6 @@ export function openLineInput(terminal: Terminal, platform: Platform): LineInput
 }
 
 const MAX_LINE = 8 << 20;
-/** Long enough for what was typed to arrive, too short for anyone to have read a question. */
-const DRAIN_MS = 60;
 
 /** Reads only what it is asked for; a prompt is shown only where a person types. */
 class PipeInput implements LineInput {
@@ -91,145 +93,13 @@ class PipeInput implements LineInput {
     return true;
   }
 
+  keepSilent(): void {}
+
+  offer(): void {}
+
   close(): void {
     void this.#chunks.return(undefined).catch(
       () => {/* a read is still waiting; the process is about to end */},
     );
-  }
-}
-
-/** Line editing by the runtime's readline, over the terminal's own writer; raw mode only while a question is open. */
-class TtyInput implements LineInput {
-  readonly isTty = true;
-  readonly #interface: Interface;
-  readonly #terminal: Terminal;
-  /** Lines typed (or pasted) before anyone asked. */
-  #ahead: string[] = [];
-  #waiting: ((answer: Answer) => void) | null = null;
-  #hidden = false;
-  #closed = false;
-  /** False on a terminal too simple for line editing: the system edits the line, and input simply flows. */
-  readonly #edits: boolean;
-
-  constructor(terminal: Terminal, platform: Platform) {
-    this.#terminal = terminal;
-    this.#edits = platform.env().TERM !== "dumb";
-    const output = new Writable({
-      decodeStrings: false,
-      write: (chunk: string | Uint8Array, _encoding, done) => {
-        const text = typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk);
-        if (!this.#hidden) terminal.write(text);
-        done();
-      },
-    });
-    Object.defineProperty(output, "columns", { get: () => terminal.columns });
-    Object.assign(output, { isTTY: true });
-    this.#interface = createInterface({
-      input: process.stdin,
-      output,
-      terminal: this.#edits,
-      historySize: 200,
-      removeHistoryDuplicates: true,
-    });
-    this.#interface.on("line", (text) => this.#give({ type: "line", text }) || this.#ahead.push(text));
-    this.#interface.on("SIGINT", () => void this.#give({ type: "interrupt" }));
-    this.#interface.on("close", () => {
-      this.#closed = true;
-      this.#give({ type: "end" });
-    });
-    this.#rest();
-  }
-
-  async ask(prompt: string, options: AskOptions = {}): Promise<Answer> {
-    if (options.fresh || options.hidden) await this.#drain();
-    const ahead = this.#ahead.shift();
-    if (ahead !== undefined) {
-      this.#terminal.line(prompt + ahead);
-      return { type: "line", text: ahead };
-    }
-    if (this.#closed) return { type: "end" };
-    return await this.#question(prompt, options);
-  }
-
-  /** Takes in what was typed so far, also what the system still holds, and drops it. */
-  async #drain(): Promise<void> {
-    if (this.#closed) return;
-    this.#hidden = true;
-    this.#setRaw(true);
-    this.#interface.resume();
-    await delay(DRAIN_MS);
-    this.#clearLine();
-    this.#ahead = [];
-  }
-
-  async #question(prompt: string, options: AskOptions): Promise<Answer> {
-    const answered = new Promise<Answer>((resolve) => this.#waiting = resolve);
-    const onAbort = () => void this.#give({ type: "interrupt" });
-    options.signal?.addEventListener("abort", onAbort, { once: true });
-    this.#setRaw(this.#edits || options.hidden === true);
-    this.#interface.resume();
-    this.#interface.setPrompt(prompt);
-    this.#hidden = false;
-    this.#interface.prompt();
-    if (options.prefill) this.#interface.write(options.prefill);
-    this.#hidden = options.hidden ?? false;
-    const answer = await answered;
-    options.signal?.removeEventListener("abort", onAbort);
-    this.#finish(answer);
-    return answer;
-  }
-
-  #finish(answer: Answer): void {
-    const wasHidden = this.#hidden;
-    this.#hidden = false;
-    if (wasHidden || answer.type !== "line") this.#terminal.write("\n");
-    if (wasHidden) this.#forgetLast();
-    // What stands half-written in the line belongs to the question that was left.
-    if (answer.type === "interrupt" && !this.#closed) this.#clearLine();
-    this.#rest();
-  }
-
-  #clearLine(): void {
-    if (!this.#edits) return;
-    this.#hidden = true;
-    this.#interface.write(null, { ctrl: true, name: "e" });
-    this.#interface.write(null, { ctrl: true, name: "u" });
-    this.#hidden = false;
-  }
-
-  /** A secret does not stay in the history. */
-  #forgetLast(): void {
-    const history = (this.#interface as unknown as { history?: string[] }).history;
-    history?.shift();
-  }
-
-  /**
-   * Between questions the terminal is in its normal mode, so that Ctrl-C is a signal again. Input is never paused:
-   * a pause can lose what a read that is already waiting brings. The system echoes what is typed meanwhile.
-   */
-  #rest(): void {
-    if (this.#closed) return;
-    this.#hidden = this.#edits;
-    this.#setRaw(false);
-  }
-
-  #setRaw(on: boolean): void {
-    if (this.#closed) return;
-    try {
-      process.stdin.setRawMode?.(on);
-    } catch {
-      // The terminal is gone.
-    }
-  }
-
-  #give(answer: Answer): boolean {
-    const waiting = this.#waiting;
-    this.#waiting = null;
-    waiting?.(answer);
-    return waiting !== null;
-  }
-
-  close(): void {
-    this.#interface.close();
   }
 }

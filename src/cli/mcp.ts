@@ -6,7 +6,7 @@ import { parseCommandLine, type ParsedArgs, UsageError } from "./args.ts";
 import { hermesOptions, withHermes } from "./hermes_session.ts";
 import { MCP } from "./specs.ts";
 import { type Terminal, withTerminal } from "./terminal.ts";
-import { table } from "./text_layout.ts";
+import { table, withoutControls } from "./text_layout.ts";
 
 interface Context {
   readonly hermes: Hermes;
@@ -35,7 +35,7 @@ export async function run(args: readonly string[], platform: Platform): Promise<
 }
 
 function stateOf({ status, error }: McpServerStatus): string {
-  return error ? `${status}: ${error}` : status;
+  return withoutControls(error ? `${status}: ${error}` : status);
 }
 
 async function list({ hermes, terminal, parsed }: Context): Promise<number> {
@@ -69,12 +69,14 @@ async function test({ hermes, terminal, parsed, words }: Context): Promise<numbe
     terminal.line(
       `${name} works: ${tools.length} tool${tools.length === 1 ? "" : "s"}, ready in ${Math.round(ms)} ms`,
     );
-    const rows = tools.map((tool) => [`  ${tool.name}`, tool.description.split("\n", 1)[0] ?? ""]);
+    const rows = tools.map((tool) =>
+      [`  ${tool.name}`, tool.description.split("\n", 1)[0] ?? ""].map(withoutControls)
+    );
     for (const line of table(rows, terminal.columns)) terminal.line(line);
   } else {
     const why = status.status === "connecting"
       ? `no answer within ${seconds} s`
-      : status.error ?? status.status;
+      : withoutControls(status.error ?? status.status);
     terminal.note(`hermes: MCP server "${name}" does not work: ${why}`);
     terminal.note(`  see: ${hermes.home}/logs`);
   }

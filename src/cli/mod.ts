@@ -24,13 +24,13 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "gateway",
-    summary: "Serve terminal interfaces and custom hosts: JSON-RPC on stdio",
+    summary: "Serve hosts of your own: JSON-RPC on stdio or a WebSocket",
     group: "Doors",
     load: () => import("./gateway.ts"),
   },
   {
     name: "serve",
-    summary: "Serve programs: OpenAI-compatible HTTP API",
+    summary: "Serve programs and browsers: OpenAI-compatible HTTP API, console",
     group: "Doors",
     load: () => import("./serve.ts"),
   },
@@ -154,9 +154,12 @@ async function runCommand(command: Command, args: readonly string[], platform: P
     const { run } = await command.load();
     return await run(args, platform);
   } catch (error) {
-    const { describeError } = await import("./errors.ts");
+    const [{ describeError }, { fitToStderr }] = await Promise.all([
+      import("./errors.ts"),
+      import("./terminal.ts"),
+    ]);
     const told = describeError(error, command.name);
-    for (const line of told.lines) platform.stderr(line);
+    for (const line of told.lines) platform.stderr(fitToStderr(line));
     return told.exitCode;
   }
 }

@@ -89,6 +89,12 @@ interface ProviderRow {
   readonly authenticated?: boolean;
   readonly models?: readonly string[];
   readonly warning?: string;
+  readonly key_env?: string;
+}
+
+/** What keeps a provider from being used, and what to set. */
+function hintOf({ authenticated, key_env, warning }: ProviderRow): string {
+  return authenticated === false && key_env ? `needs ${key_env}` : warning ?? "";
 }
 
 async function list({ hermes, terminal, parsed }: Context): Promise<number> {
@@ -101,9 +107,12 @@ async function list({ hermes, terminal, parsed }: Context): Promise<number> {
     return 0;
   }
   const { paint } = terminal;
-  for (const row of options.providers as readonly ProviderRow[]) {
-    const hint = row.warning ? paint.dim(`  ${row.warning}`) : "";
-    terminal.line(`${row.is_current ? paint.green("* ") : "  "}${paint.bold(row.slug)}  ${row.name}${hint}`);
+  const rows = options.providers as readonly ProviderRow[];
+  const widest = Math.max(0, ...rows.map((row) => row.slug.length));
+  for (const row of rows) {
+    const hint = hintOf(row) === "" ? "" : paint.dim(`  ${hintOf(row)}`);
+    const slug = paint.bold(row.slug) + " ".repeat(widest - row.slug.length);
+    terminal.line(`${row.is_current ? paint.green("* ") : "  "}${slug}  ${row.name}${hint}`);
     for (const model of row.models ?? []) {
       const isCurrent = row.is_current && model === options.model;
       terminal.line(`    ${isCurrent ? paint.green(`${model}  (in force)`) : model}`);

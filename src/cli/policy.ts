@@ -21,7 +21,7 @@ const EFFECT = { allow: "allow", ask: "ask", block: "deny" } as const;
 const BUILT_IN = "built-in rules";
 
 export async function run(args: readonly string[], platform: Platform): Promise<number> {
-  const parsed = parseCommandLine(POLICY, args);
+  const parsed = parse(args);
   const [name = "list", ...words] = parsed.positionals;
   const subcommand = Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined;
   if (!subcommand) throw new UsageError(`unknown subcommand "${name}"; there are: list, explain`);
@@ -33,6 +33,17 @@ export async function run(args: readonly string[], platform: Platform): Promise<
         return subcommand({ hermes, terminal, parsed, words });
       }),
   );
+}
+
+/** A command that was written without quotes looks like options of ours. */
+function parse(args: readonly string[]): ParsedArgs {
+  try {
+    return parseCommandLine(POLICY, args);
+  } catch (error) {
+    const [name, first] = args;
+    if (!(error instanceof UsageError) || name !== "explain" || !first || first.startsWith("-")) throw error;
+    throw new UsageError(`${error.message}; a command stands in quotes: hermes policy explain "${first} …"`);
+  }
 }
 
 function rulesOf(hermes: Hermes): readonly PolicyRule[] {

@@ -14,7 +14,7 @@ import { findSession, hermesOptions, resolveCwd, tellWarnings, withHermes } from
 import { withRedactedEdits } from "./redact_edits.ts";
 import { type BlockedCall, createJsonView, createTextView, type RunView } from "./run_views.ts";
 import { RUN } from "./specs.ts";
-import { type Terminal, withTerminal } from "./terminal.ts";
+import { fitToStderr, type Terminal, withTerminal } from "./terminal.ts";
 
 export function run(args: readonly string[], platform: Platform): Promise<number> {
   const parsed = parseCommandLine(RUN, args);
@@ -141,7 +141,7 @@ function tellEnd(
   blocked: readonly BlockedCall[],
   timeoutS: number | undefined,
 ): void {
-  for (const line of endLines(result, stop, timeoutS)) terminal.note(line);
+  for (const line of endLines(result, stop, timeoutS)) terminal.note(fitToStderr(line));
   if (result?.warning) terminal.note(`hermes: warning: ${result.warning}`);
   for (const line of blockedLines(blocked, hermes.config.path)) terminal.note(line);
 }

@@ -143,7 +143,9 @@ function createPrinter(terminal: Terminal): Printer {
       }
     },
     end: (result) => {
-      if (!shownAnswer && !shownInBlock && result) put(result.text);
+      if (!shownAnswer && !shownInBlock && result) {
+        put(terminal.stdoutIsTty ? withoutControls(result.text) : result.text);
+      }
       breakLine();
     },
   };

@@ -82,8 +82,14 @@ export function transcript(
   paint: Paint,
   columns: number,
 ): string[] {
-  const facts = [row.source, row.cwd, row.config.model].filter((fact) => fact);
-  const head = [paint.bold(row.title ?? row.id), paint.dim([row.id, ...facts].join("  ")), ""];
+  const facts = [row.source, row.cwd, row.config.model].filter((fact) => fact).map((fact) =>
+    withoutControls(fact!)
+  );
+  const head = [
+    paint.bold(withoutControls(row.title ?? row.id)),
+    paint.dim([row.id, ...facts].join("  ")),
+    "",
+  ];
   const width = Math.min(columns, 100) - 2;
   return [...head, ...messages.flatMap((message) => block(message, paint, width))];
 }
@@ -98,7 +104,7 @@ function block(message: Message, paint: Paint, width: number): string[] {
     case "assistant": {
       const text = message.content ?? "";
       const calls = (message.toolCalls ?? []).map((call) =>
-        `  ${paint.cyan("●")} ${call.name} ${
+        `  ${paint.cyan("●")} ${withoutControls(call.name)} ${
           withoutControls(call.arguments).slice(0, Math.max(8, width - call.name.length - 4))
         }`
       );

@@ -67,6 +67,9 @@ function localTime(unixSeconds: number): string {
     `${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
+/** As long as the ids that most sessions have. */
+const SHORT_ID = 22;
+
 function list({ hermes, terminal, parsed }: Context): number {
   const rows = hermes.store().listSessions({ limit: limitOf(parsed), ...sourceFilter(parsed) });
   if (parsed.has("json")) {
@@ -77,18 +80,21 @@ function list({ hermes, terminal, parsed }: Context): number {
     terminal.note("no sessions yet; hermes chat starts one");
     return 0;
   }
+  // On a narrow screen the beginning of an id stands for it, as it does on the command line.
+  const width = terminal.stdoutIsTty ? terminal.columns : 100;
+  const idLength = width < 100 ? SHORT_ID : undefined;
   const lines = table(
     [
       ["LAST USED", "ID", "FROM", "MSGS", "TITLE OR FIRST WORDS"],
       ...rows.map((row) => [
         localTime(row.lastActivityAt),
-        row.id,
+        row.id.slice(0, idLength),
         row.source,
         String(row.messageCount),
         withoutControls(row.title ?? row.preview),
       ]),
     ],
-    Math.max(terminal.columns, 100),
+    width,
   );
   lines.forEach((line, i) => terminal.line(i === 0 ? terminal.paint.bold(line) : line));
   return 0;
@@ -190,7 +196,11 @@ async function deleteSessions(context: Context): Promise<number> {
 async function confirmDelete(rows: readonly SessionRow[], { terminal, hermes }: Context): Promise<boolean> {
   const input = openLineInput(terminal, hermes.platform);
   try {
-    for (const row of rows) terminal.line(`  ${row.id}  ${row.title ?? ""} (${row.messageCount} messages)`);
+    for (const row of rows) {
+      terminal.line(
+        `  ${row.id}  ${row.messageCount} messages${row.title === null ? "" : `, "${row.title}"`}`,
+      );
+    }
     const answer = await input.ask(`Delete ${rows.length === 1 ? "this session" : "these sessions"}? [y/N] `);
     return answer.type === "line" && /^y(es)?$/i.test(answer.text.trim());
   } finally {

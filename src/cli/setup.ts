@@ -120,6 +120,8 @@ async function setUpByDialog(hermes: Hermes, terminal: Terminal, platform: Platf
         return EXIT.done;
       case "demo":
         return tellDemo(terminal);
+      case "kept":
+        return EXIT.failed;
       case "cancelled":
         terminal.note("hermes: setup was cancelled; nothing was changed");
         return EXIT.failed;

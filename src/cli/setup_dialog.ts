@@ -6,6 +6,7 @@ import type { Hermes } from "@/app/mod.ts";
 import type { Asker, Choice } from "./setup_asker.ts";
 import { type ModelSetup, saveSetup, testSetup } from "./setup_store.ts";
 import type { Terminal } from "./terminal.ts";
+import { wrapIndented } from "./text_layout.ts";
 
 export interface Dialog {
   readonly hermes: Hermes;
@@ -13,7 +14,8 @@ export interface Dialog {
   readonly asker: Asker;
 }
 
-export type DialogOutcome = "configured" | "demo" | "cancelled";
+/** `kept`: written although it does not work. */
+export type DialogOutcome = "configured" | "demo" | "kept" | "cancelled";
 
 /** One line of the first question. */
 interface Offer {
@@ -104,7 +106,8 @@ async function pickOffer(
   }
 }
 
-async function askCustom({ asker, terminal }: Dialog): Promise<ModelSetup | null> {
+async function askCustom(dialog: Dialog): Promise<ModelSetup | null> {
+  const { asker, terminal } = dialog;
   let baseUrl = "";
   while (!/^https?:\/\/[^/\s]+/.test(baseUrl)) {
     if (baseUrl !== "") terminal.line("  an address starts with http:// or https://");
@@ -114,15 +117,32 @@ async function askCustom({ asker, terminal }: Dialog): Promise<ModelSetup | null
   }
   const key = await asker.secret("API key, empty for none");
   if (key === null) return null;
-  const model = await asker.text("Model name, empty for the only one it has");
-  if (model === null) return null;
   const name = "CUSTOM_API_KEY";
-  return {
+  const setup = {
     provider: "custom",
-    model,
+    model: "",
     baseUrl,
     ...(key === "" ? {} : { keyEnv: name, newKey: { name, value: key } }),
   };
+  const models = await modelsOf(dialog, setup);
+  if (models.length === 0) terminal.line("  it gives no list of its models; the test call will show why");
+  const model = await askModel(dialog, models);
+  return model === null ? null : { ...setup, model };
+}
+
+/** An endpoint is only asked for its models when one is chosen; stands for it meanwhile. */
+const NO_MODEL = "not-chosen-yet";
+
+/** What the endpoint offers; it is asked with the settings of this setup, which are taken back again. */
+async function modelsOf({ hermes }: Dialog, setup: ModelSetup): Promise<readonly string[]> {
+  const undo = await saveSetup(hermes, { ...setup, model: NO_MODEL });
+  try {
+    const { providers } = await hermes.models.options({ refresh: true });
+    const row = (providers as readonly ProviderRow[]).find(({ slug }) => slug === setup.provider);
+    return (row?.models ?? []).filter((model) => model !== NO_MODEL);
+  } finally {
+    await undo();
+  }
 }
 
 async function askOffer(dialog: Dialog, offer: Offer): Promise<ModelSetup | null> {
@@ -140,8 +160,11 @@ async function askOffer(dialog: Dialog, offer: Offer): Promise<ModelSetup | null
 
 const MODELS_SHOWN = 30;
 
-async function askModel({ asker }: Dialog, models: readonly string[]): Promise<string | null> {
-  if (models.length === 1) return models[0]!;
+async function askModel({ asker, terminal }: Dialog, models: readonly string[]): Promise<string | null> {
+  if (models.length === 1) {
+    terminal.line(`  its only model: ${models[0]}`);
+    return models[0]!;
+  }
   const shown = models.slice(0, MODELS_SHOWN);
   if (shown.length > 0) {
     const choices: Choice[] = shown.map((label) => ({ label, hint: "" }));
@@ -150,7 +173,7 @@ async function askModel({ asker }: Dialog, models: readonly string[]): Promise<s
     if (picked < shown.length) return shown[picked]!;
   }
   for (;;) {
-    const said = await asker.text("Model name (there is no default)");
+    const said = await asker.text("Model name");
     if (said !== "") return said;
   }
 }
@@ -162,13 +185,13 @@ async function saveAndTest(dialog: Dialog, setup: ModelSetup): Promise<DialogOut
   terminal.line(paint.dim("One small test call…"));
   const outcome = await testSetup(hermes, terminal, true);
   if (!outcome.ok) {
-    terminal.line(`${paint.red("✗")} ${outcome.message}`);
+    terminal.line(wrapIndented(`${paint.red("✗")} ${outcome.message}`, terminal.columns, 2));
     if (!await asker.confirm("Keep this setting nevertheless?")) {
       await undo();
       return "cancelled";
     }
     terminal.line(`Kept in ${hermes.config.path}; hermes doctor --online tests it again.`);
-    return isUsable(hermes) ? "configured" : "cancelled";
+    return isUsable(hermes) ? "configured" : "kept";
   }
   terminal.line(`${paint.green("✓")} ${outcome.message}`);
   terminal.line(`Written to ${hermes.config.path}. Next: hermes chat`);

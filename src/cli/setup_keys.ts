@@ -7,13 +7,18 @@ import type { Terminal } from "./terminal.ts";
 /** Rows of a list that are seen at once; longer ones scroll. */
 const ROWS = 12;
 
-/** The library writes where we write: `process.stdout` is not the terminal here. */
+// deno-lint-ignore no-control-regex -- the sequences that colour text
+const COLOURS = /\x1b\[[0-9;]*m/g;
+
+/** The library writes where we write: `process.stdout` is not the terminal here. It colours whatever is wished. */
 function screenOf(terminal: Terminal): Writable {
   const decoder = new TextDecoder();
+  const isPlain = !terminal.paint.enabled;
   const screen = new Writable({
     decodeStrings: false,
     write: (chunk: string | Uint8Array, _encoding, done) => {
-      terminal.write(typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true }));
+      const text = typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
+      terminal.write(isPlain ? text.replace(COLOURS, "") : text);
       done();
     },
   });

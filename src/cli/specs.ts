@@ -6,7 +6,7 @@ import type { CommandSpec, OptionSpec } from "./args.ts";
 
 const DEMO: OptionSpec = {
   name: "demo",
-  summary: "Use the built-in demo model: no key, no network (= --model builtin:demo)",
+  summary: "The built-in demo model: no key, no network",
 };
 const MODEL: readonly OptionSpec[] = [
   { name: "model", short: "m", value: "<name>", summary: "Model for this start: name, or provider:name" },
@@ -92,9 +92,11 @@ export const SERVE: CommandSpec = {
     "health",
   ],
   about:
-    "An OpenAI-compatible HTTP API: POST /v1/chat/completions (streaming or not), GET /v1/models, GET /health. " +
-    "The agent runs its tools on this machine. On a loopback address a key is made at the first start, stored " +
-    "and shown once; elsewhere API_SERVER_KEY must be set. Prints one ready line on stdout.\n\n" +
+    "An OpenAI-compatible HTTP API: chat completions and responses, streaming or not, runs that outlive their " +
+    "connection, sessions; GET /docs describes it. " +
+    "The agent runs its tools on this machine. The same address in a browser is a console. On a loopback address a " +
+    "key is made at the first start, stored and shown once; elsewhere API_SERVER_KEY must be set. Prints one ready " +
+    "line on stdout.\n\n" +
     "That key may do everything. `keys` makes further ones with scopes (chat, runs, runs:read, approve, sessions, " +
     "admin): each sees only what it has made. They are kept hashed in config.jsonc.",
   subcommands: [
@@ -113,7 +115,11 @@ export const SERVE: CommandSpec = {
       summary: "Log lines on stderr as text, or as json with a line per request",
       choices: ["text", "json"],
     },
-    { name: "drain", value: "<s>", summary: "After a stop signal, wait so long for running turns" },
+    {
+      name: "drain",
+      value: "<s>",
+      summary: "After a stop signal, wait so long for running turns (default 0)",
+    },
     { name: "scopes", value: "<list>", summary: "keys add: what it may do, separated by commas" },
     { name: "workspace", value: "<dir>", summary: "keys add: where its sessions work" },
     { name: "rate-limit", value: "<n>", summary: "keys add: requests per minute" },
@@ -154,7 +160,7 @@ export const RUN: CommandSpec = {
       ["turn.start", "text"],
       ["step.start", "step; one per call of the model"],
       ["text.delta", "text; a piece of what the agent says"],
-      ["text.end", "text, final; the whole block, final: it is the answer"],
+      ["text.end", "text (the whole block), final (true: it is the answer)"],
       ["reasoning.delta", "text (reasoning.end: the whole)"],
       ["tool.generating", "tool; the model began to write a call"],
       ["tool.start", "tool_call_id, tool, args, title, kind, locations, waiting"],
@@ -180,8 +186,8 @@ export const CHAT: CommandSpec = {
   usage: ["[options] [first prompt…]"],
   about:
     "A conversation in the terminal: the answer streams, tools are shown as they run, and what needs your " +
-    "approval is asked at the prompt. /help lists the commands. Ctrl-C stops the running answer; twice leaves. " +
-    "In a pipe every line of stdin is one message.",
+    "approval is asked at the prompt. /help lists the commands. Alt-Enter begins a new line, and what is pasted " +
+    "stays one message. Ctrl-C stops the running answer; twice leaves. In a pipe every line of stdin is one message.",
   options: [...MODEL, SESSION, CWD, YOLO, ...RECORD],
   examples: [
     ["hermes chat --demo", "try it without any set-up"],
@@ -239,7 +245,11 @@ export const CONFIG: CommandSpec = {
     { name: "show", args: "", summary: "What you have set, secrets masked" },
     { name: "get", args: "<key>", summary: "The value in force, defaults included" },
     { name: "set", args: "<key> <value>", summary: "Write one value; names like *_API_KEY go to .env" },
-    { name: "unset", args: "<key>", summary: "Remove a value, so that the default counts again" },
+    {
+      name: "unset",
+      args: "<key>",
+      summary: "Remove a value, so that the default counts again; of .env as well",
+    },
     { name: "path", args: "", summary: "Where the file is" },
     { name: "schema", args: "", summary: "JSON Schema of the file, for editors" },
     { name: "init", args: "", summary: "Write a commented starter file unless there is one" },

@@ -6,6 +6,13 @@
 import { FrameWriter } from "@/lib/frame_writer.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { createPaint, type Paint, wantsColour } from "./paint.ts";
+import { wrapIndented } from "./text_layout.ts";
+
+/**
+ * `lines`: the system edits and shows lines, as a shell leaves it. `keys`: every key is ours, Ctrl-C too. `silent`:
+ * keys are neither shown nor edited, but Ctrl-C is a signal.
+ */
+export type InputMode = "lines" | "keys" | "silent";
 
 export interface Terminal {
   readonly stdinIsTty: boolean;
@@ -30,6 +37,8 @@ export interface Terminal {
   onBroken(run: () => void): void;
   /** All of stdin as text. */
   readAll(): Promise<string>;
+  /** What the terminal does with keys before they are read; without effect where there is no terminal. */
+  setInput(mode: InputMode): void;
   /** Ctrl-C, and with `isFinal` SIGTERM and SIGHUP, which ask to end; returns the function that stops listening. */
   onInterrupt(run: (isFinal: boolean) => void): () => void;
   /** Waits until all is handed over; gives the error that lost output, if any. A reader that left is none. */
@@ -47,6 +56,11 @@ function columnsOf(isTty: boolean): number {
   }
 }
 
+/** One line of a message for people, broken at words where stderr is a screen. */
+export function fitToStderr(line: string): string {
+  return Deno.stderr.isTerminal() ? wrapIndented(line, columnsOf(Deno.stdout.isTerminal()), 2) : line;
+}
+
 function listenForSignals(platform: Platform, run: (isFinal: boolean) => void): () => void {
   const onInterrupt = () => run(false);
   const onEnd = () => run(true);
@@ -60,6 +74,17 @@ function listenForSignals(platform: Platform, run: (isFinal: boolean) => void): 
 }
 
 const encoder = new TextEncoder();
+
+function setInput(mode: InputMode): void {
+  try {
+    // Windows has no such middle way: there the system shows what is typed.
+    const isSilent = mode === "silent" && Deno.build.os !== "windows";
+    if (isSilent) Deno.stdin.setRaw(true, { cbreak: true });
+    else Deno.stdin.setRaw(mode === "keys");
+  } catch {
+    // The terminal is gone.
+  }
+}
 
 function writeToScreen(text: string): void {
   let rest = encoder.encode(text);
@@ -105,6 +130,7 @@ export function openTerminal(platform: Platform): Terminal {
     },
     onBroken: (run) => void onBroken.push(run),
     readAll: () => new Response(Deno.stdin.readable).text(),
+    setInput,
     onInterrupt: (run) => listenForSignals(platform, run),
     flush: async () => {
       await writer.idle();

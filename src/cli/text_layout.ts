@@ -4,8 +4,8 @@
 const ANSI = /\x1b\[[0-9;]*m/g;
 // deno-lint-ignore no-control-regex -- escape sequences of every kind: CSI, OSC with its end, two-byte ones
 const ESCAPES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])/g;
-// deno-lint-ignore no-control-regex -- what must not reach a terminal from foreign text
-const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
+// deno-lint-ignore no-control-regex -- what must not reach a terminal from foreign text; the last turn lines around
+const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Takes out control characters (escape sequences of a tool's output among them); tabs and line ends stay. */
 export function withoutControls(text: string): string {
@@ -71,6 +71,19 @@ export function wrap(text: string, width: number): string[] {
     lines.push(line);
   }
   return lines;
+}
+
+/** Every line wrapped; where it goes on it stands as far in as it began, and `hang` further. */
+export function wrapIndented(text: string, width: number, hang = 0): string {
+  return text.split("\n").flatMap((line) => {
+    const indent = /^ */.exec(line)![0];
+    const deeper = indent + " ".repeat(hang);
+    if (widthOf(line) <= width || deeper.length > width / 2) return [line];
+    const text = line.slice(indent.length);
+    const first = wrap(text, width - indent.length)[0]!;
+    const rest = wrap(text.slice(first.length).trimStart(), width - deeper.length);
+    return [indent + first, ...rest.map((part) => deeper + part)];
+  }).join("\n");
 }
 
 /** Rows under each other in columns; the last column is cut so that a row fits into `width`. */

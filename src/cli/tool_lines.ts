@@ -3,6 +3,7 @@
  * by the progress of `run`. Pure: facts in, text out; text that comes from tools loses its control characters.
  */
 import type { FileEdit } from "@/core/contract.ts";
+import { showInvisible } from "@/lib/visible.ts";
 import { blockReasonOf, type ToolEnd } from "./blocked_calls.ts";
 import { type DiffLine, diffLines } from "./line_diff.ts";
 import type { Paint } from "./paint.ts";
@@ -34,7 +35,7 @@ export function toolEndLine(event: ToolEnd, paint: Paint, width: number): string
 function refusalText(event: ToolEnd): string | null {
   switch (blockReasonOf(event)) {
     case "policy":
-      return `blocked: ${summarize(event.result, true)}`;
+      return `blocked: ${withoutControls(summarize(event.result, true))}`;
     case "denied":
       return "denied";
     case "timeout":
@@ -90,7 +91,7 @@ export function editLines(edit: FileEdit, paint: Paint, width: number, limit: nu
 
 /** The same with nothing left out, for a change that somebody is asked to allow. */
 export function wholeEditLines(edit: FileEdit, paint: Paint, width: number): string[] {
-  const { head, changed } = changesOf(edit, paint, width);
+  const { head, changed } = changesOf(edit, paint, Infinity, showInvisible);
   const parts = (text: string) => {
     const room = width - 6;
     return Array.from(
@@ -101,14 +102,20 @@ export function wholeEditLines(edit: FileEdit, paint: Paint, width: number): str
   return [head, ...changed.flatMap((line) => parts(line.text).map((part) => colourLine(line, part, paint)))];
 }
 
-function changesOf(edit: FileEdit, paint: Paint, width: number): { head: string; changed: DiffLine[] } {
+/** `clean` makes foreign text fit for a screen. */
+function changesOf(
+  edit: FileEdit,
+  paint: Paint,
+  width: number,
+  clean = withoutControls,
+): { head: string; changed: DiffLine[] } {
   const changed = diffLines(edit.oldText ?? "", edit.newText ?? "")
     .filter((line) => line.kind !== " ")
-    .map(({ kind, text }): DiffLine => ({ kind, text: withoutControls(text).replaceAll("\t", "  ") }));
+    .map(({ kind, text }): DiffLine => ({ kind, text: clean(text).replaceAll("\t", "  ") }));
   const added = changed.filter((line) => line.kind === "+").length;
   const what = edit.oldText === null ? " (new file)" : edit.newText === null ? " (deleted)" : "";
   const counts = `${paint.green(`+${added}`)} ${paint.red(`-${changed.length - added}`)}`;
-  return { head: `  ${paint.bold(cut(withoutControls(edit.path), width - 24))}${what} ${counts}`, changed };
+  return { head: `  ${paint.bold(cut(clean(edit.path), width - 24))}${what} ${counts}`, changed };
 }
 
 function colourLine(line: DiffLine, text: string, paint: Paint): string {

@@ -124,7 +124,8 @@ export const context: Command = {
     else {
       const percent = Math.min(100, Math.round(contextUsed * 100 / contextMax));
       const { model, compression } = deps.config.settings();
-      const threshold = compressionThreshold(contextMax, model.max_tokens, compression);
+      const asked = { model: session.model?.model ?? "", contextWindow: contextMax };
+      const threshold = compressionThreshold(asked, model.max_tokens, compression);
       lines.push(`Context: about ${grouped(contextUsed)} of ${grouped(contextMax)} tokens (${percent} %)`);
       lines.push(
         `Compression threshold: ${grouped(threshold)} tokens, ${

@@ -10,7 +10,7 @@ import {
 } from "@/core/contract.ts";
 import type { Command, CommandDeps } from "./command.ts";
 import { context, help, skills, status, tools, toolsets, usage, version } from "./info.ts";
-import { model, reasoning, yolo } from "./model.ts";
+import { hostReasoning, model, reasoning, yolo } from "./model.ts";
 import { branch, create, quit, resume, sessions } from "./open.ts";
 import { rollback } from "./rollback.ts";
 import { compact, compress, queue, reset, steer, title } from "./session.ts";
@@ -45,6 +45,7 @@ const ALL: readonly Command[] = [
   usage,
   title,
   reasoning,
+  hostReasoning,
   fast,
   busy,
   verbose,

@@ -1,6 +1,6 @@
 /** Commands that choose how the session thinks and what it may do without asking. */
 import { HermesError } from "@/core/contract.ts";
-import { type Command, text } from "./command.ts";
+import { type Command, hostOf, text } from "./command.ts";
 
 export const model: Command = {
   name: "model",
@@ -39,7 +39,7 @@ export const reasoning: Command = {
   description: "Show or set the reasoning effort of this session",
   argsHint: `[${EFFORTS.join("|")}|default]`,
   category: "Configuration",
-  surfaces: ["gateway", "cli"],
+  surfaces: ["cli"],
   needsIdle: false,
   run: async (args, { session }) => {
     const wanted = args.trim().toLowerCase();
@@ -52,6 +52,21 @@ export const reasoning: Command = {
     }
     await session.setReasoningEffort(wanted === "default" ? null : wanted);
     return text(`Reasoning effort: ${session.reasoningEffort ?? "medium (default)"}`);
+  },
+};
+
+const SHOWN = ["show", "hide", "full", "clamp"];
+
+/** Where a host shows what the model thinks: how much of it. */
+export const hostReasoning: Command = {
+  ...reasoning,
+  description: "Show or set the reasoning effort of this session, or how much of it is shown",
+  argsHint: `[${[...EFFORTS, "default", ...SHOWN].join("|")}]`,
+  surfaces: ["gateway"],
+  run: async (args, context, deps) => {
+    const word = args.trim().toLowerCase();
+    if (!SHOWN.includes(word)) return await reasoning.run(args, context, deps);
+    return text(`Reasoning: ${await hostOf(context).setting("reasoning", word)}`);
   },
 };
 

@@ -1,6 +1,6 @@
 /**
- * `config.jsonc` on disk: read when it has changed, kept as the last good state when it is broken, written whole.
- * Owns the cached state of the file. Knows nothing of settings.
+ * `config.jsonc` on disk: read when it has changed, kept as the last good state when it is broken, or empty or gone as
+ * it is while another program writes it; written whole. Owns the cached state of the file. Knows nothing of settings.
  */
 import { HermesError } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
@@ -63,18 +63,27 @@ export class ConfigFile {
       const stamp = stat ? `${stat.mtimeMs}:${stat.size}` : "absent";
       if (stamp === this.#stamp) return;
       this.#stamp = stamp;
-      this.#adopt(stat ? this.#platform.files.readTextSync(this.#paths.config) ?? "" : "");
+      this.#adopt(stat ? this.#platform.files.readTextSync(this.#paths.config) : null);
     } catch (error) {
       this.#reject(error instanceof Error ? error.message : String(error));
     }
   }
 
-  #adopt(text: string): void {
-    const state = readState(text);
+  #adopt(text: string | null): void {
+    const missing = this.#whyMissing(text);
+    if (missing !== null) return this.#reject(missing);
+    const state = readState(text ?? "");
     if (!state.ok) return this.#reject(state.reason);
     this.#good = state.tree;
     this.#problem = null;
     this.version++;
+  }
+
+  /** Why a file without a word is not to be believed: there were settings in it a moment ago. */
+  #whyMissing(text: string | null): string | null {
+    const isBlank = (text ?? "").replace(/^\uFEFF/, "").trim() === "";
+    if (!isBlank || Object.keys(this.#good).length === 0) return null;
+    return text === null ? "it is gone" : "it is empty";
   }
 
   #reject(reason: string): void {
@@ -91,6 +100,8 @@ export class ConfigFile {
     await this.#prepareHome();
     await withFileLock(this.#platform, this.#paths.config, async () => {
       const before = this.#platform.files.readTextSync(this.#paths.config);
+      const missing = this.#whyMissing(before);
+      if (missing !== null) throw this.#refuseMissing(missing);
       const state = readState(before ?? "");
       if (!state.ok) throw await this.#refuse(before ?? "", state.reason);
       let text = before === null || before.trim() === "" ? bareText() : before.replace(/^\uFEFF/, "");
@@ -126,6 +137,15 @@ export class ConfigFile {
   async #prepareHome(): Promise<void> {
     if (this.#platform.files.statSync(this.#paths.home)) return;
     await this.#platform.files.mkdir(this.#paths.home, { mode: 0o700 });
+  }
+
+  #refuseMissing(reason: string): HermesError {
+    return new HermesError(
+      "config_invalid",
+      `Cannot change ${this.#paths.config}: ${reason}, although there were settings in it. Put it back first, ` +
+        "or start hermes again to begin with the defaults",
+      { path: this.#paths.config, reason },
+    );
   }
 
   async #refuse(text: string, reason: string): Promise<HermesError> {

@@ -95,14 +95,17 @@ function quote(value: string): string {
   return value.includes("'") ? `"${value.replace(/(["\\$`])/g, "\\$1")}"` : `'${value}'`;
 }
 
-/** The file with `name` set: the last line of that name is changed in place, other lines of it go, all else stays. */
+/**
+ * The file with `name` set: the last line of that name is changed in place, other lines of it go, all else stays.
+ * An empty value takes the name out.
+ */
 export function setEnvLine(text: string, name: string, value: string): string {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const lines = text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
   const owns = (line: string) => LINE.exec(line.replace(/^\uFEFF/, ""))?.[1] === name;
   const last = lines.findLastIndex(owns);
-  const fresh = `${name}=${quote(value)}`;
-  const kept = lines.flatMap((line, at) => at === last ? [fresh] : owns(line) ? [] : [line]);
-  if (last === -1) kept.push(fresh);
-  return kept.join(eol) + eol;
+  const fresh = value === "" ? [] : [`${name}=${quote(value)}`];
+  const kept = lines.flatMap((line, at) => at === last ? fresh : owns(line) ? [] : [line]);
+  if (last === -1) kept.push(...fresh);
+  return kept.length === 0 ? "" : kept.join(eol) + eol;
 }

@@ -94,18 +94,26 @@ const MODEL: Table = {
     extra_headers: [texts, {}, "More HTTP headers; they win over default_headers."],
     aliases: [texts, {}, "Short names for models: name to provider/model."],
     persist_switch_by_default: [bool, false, "Whether /model without --global also writes this file."],
-    auth_mode: [text, "", "How the provider wants its key, where it has several ways."],
+    auth_mode: [text, "", "How the provider wants its key, where it has several ways. Accepted, not used."],
   },
   providers: [endpointMap, {}, "Endpoints of your own, by name: base_url, api_key or key_env, models, …"],
   custom_providers: [endpointEntries, [], "Older form of providers: a list of the same entries with a name."],
   model_aliases: [objects, {}, "Short names for models: name to an object with model, provider, base_url."],
   fallback_providers: [anything, [], "Providers tried in order when the first one fails."],
   fallback_model: [anything, null, "Older form of fallback_providers."],
-  credential_pool_strategies: [map, {}, "How several keys of one provider are used, by provider."],
+  credential_pool_strategies: [
+    map,
+    {},
+    "How several keys of one provider are used, by provider. Accepted, not used.",
+  ],
   provider_routing: [map, {}, "Routing wishes for OpenRouter: sort, only, ignore, order, …"],
   openrouter: {
-    response_cache: [bool, true, "Let OpenRouter answer repeated requests from its cache."],
-    response_cache_ttl: [int(1), 300, "Seconds such an answer is kept."],
+    response_cache: [
+      bool,
+      true,
+      "Let OpenRouter answer repeated requests from its cache. Accepted, not used.",
+    ],
+    response_cache_ttl: [int(1), 300, "Seconds such an answer is kept. Accepted, not used."],
   },
   prompt_caching: {
     cache_ttl: [
@@ -114,7 +122,11 @@ const MODEL: Table = {
       "How long providers keep the prompt prefix.",
     ],
   },
-  auxiliary: [objects, {}, "Models for side tasks (compression, title_generation, …): provider, model, …"],
+  auxiliary: [
+    objects,
+    {},
+    "Models for side tasks (compression, title_generation, …): provider, model, base_url, api_key, timeout, …",
+  ],
   model_catalog: {
     enabled: [bool, true, "Fetch the list of known models."],
     url: [text, "", "Where that list comes from; empty for the built-in address."],
@@ -144,6 +156,12 @@ const AGENT: Table = {
       "Reasoning effort: none, minimal, low, medium, high, xhigh. Empty: the model's own.",
     ],
     reasoning_overrides: [map, {}, "Reasoning effort by model."],
+    ephemeral_system_prompt: [
+      text,
+      "",
+      "Added to the system prompt of every request, never stored.",
+      "HERMES_EPHEMERAL_SYSTEM_PROMPT",
+    ],
     tool_use_enforcement: [anything, "auto", "Prompt text that makes weak models call tools."],
     intent_ack_continuation: [anything, "auto", "Go on when a model only announces what it will do."],
     task_completion_guidance: [bool, true, "Prompt text about finishing tasks."],
@@ -154,7 +172,7 @@ const AGENT: Table = {
       "Leave SOUL.md, project files and memories out of the prompt.",
       "HERMES_IGNORE_RULES",
     ],
-    environment_probe: [bool, true, "Tell the model which tools this machine has."],
+    environment_probe: [bool, true, "Tell the model which tools this machine has. Accepted, not used."],
     environment_hint: [text, "", "A sentence about this machine for the prompt.", "HERMES_ENVIRONMENT_HINT"],
     coding_context: [text, "auto", "When the coding part of the prompt is used: auto, focus, on or off."],
     coding_instructions: [anything, "", "Your own coding rules: a text or a list of texts."],
@@ -165,8 +183,12 @@ const AGENT: Table = {
     ],
     disabled_toolsets: [names, [], "Toolsets that are never offered."],
     clarify_timeout: [int(1), 300, "Seconds a question to you waits."],
-    gateway_timeout: [int(1), 1800, "Seconds without activity after which a gateway turn is stopped."],
-    verify_on_stop: [anything, false, "Check the work before a turn ends."],
+    gateway_timeout: [
+      int(1),
+      1800,
+      "Seconds without activity after which a gateway turn is stopped. Accepted, not used.",
+    ],
+    verify_on_stop: [anything, false, "Check the work before a turn ends. Accepted, not used."],
   },
   compression: {
     enabled: [bool, true, "Summarise long conversations."],
@@ -229,13 +251,13 @@ const AGENT: Table = {
 
 const TOOLS: Table = {
   terminal: {
-    backend: [text, "local", "Where commands run."],
+    backend: [text, "local", "Where commands run. Accepted, not used."],
     cwd: [text, ".", "Directory of a session whose client names none."],
     timeout: [int(1), 180, "Seconds a command may take.", "TERMINAL_TIMEOUT"],
     env_passthrough: [list, [], "Environment names that commands may see although they look secret."],
     shell_init_files: [list, [], "Files sourced before the first command."],
     auto_source_bashrc: [bool, true, "Source the shell's own start files."],
-    home_mode: [text, "auto", "What HOME is for commands."],
+    home_mode: [text, "auto", "What HOME is for commands. Accepted, not used."],
   },
   tool_output: {
     max_bytes: [int(1), 50000, "Characters kept of a command's output."],
@@ -254,10 +276,14 @@ const TOOLS: Table = {
   mcp_servers: [map, {}, "MCP servers by name: command and args, or url."],
   tools: {
     tool_search: {
-      enabled: [anything, "auto", "Let the model search for tools when there are many."],
-      threshold_pct: [num(0, 100), 10, "Percent of the window that tools may take before that."],
-      search_default_limit: [int(1), 5, "Tools one search gives."],
-      max_search_limit: [int(1), 20, "Tools one search may give at most."],
+      enabled: [anything, "auto", "Let the model search for tools when there are many. Accepted, not used."],
+      threshold_pct: [
+        num(0, 100),
+        10,
+        "Percent of the window that tools may take before that. Accepted, not used.",
+      ],
+      search_default_limit: [int(1), 5, "Tools one search gives. Accepted, not used."],
+      max_search_limit: [int(1), 20, "Tools one search may give at most. Accepted, not used."],
     },
   },
   tool_loop_guardrails: [map, {}, "When repeated tool calls are warned about or stopped."],
@@ -292,11 +318,15 @@ const SAFETY: Table = {
       "manual asks, smart lets a model decide first, off asks nothing.",
     ],
     timeout: [int(1), 300, "Seconds an approval waits; no answer is not consent."],
-    cron_mode: [text, "deny", "What scheduled jobs do where a person would be asked."],
+    cron_mode: [text, "deny", "What scheduled jobs do where a person would be asked. Accepted, not used."],
     deny: [list, [], "Command patterns (with * and ?) that are always refused."],
     mcp_reload_confirm: [bool, true, "Ask before MCP servers are reloaded."],
-    destructive_slash_confirm: [bool, true, "Ask before commands that throw conversations away."],
-    unattended_mode: [text, "deny", "What happens where nobody can be asked."],
+    destructive_slash_confirm: [
+      bool,
+      true,
+      "Ask before commands that throw conversations away. Accepted, not used.",
+    ],
+    unattended_mode: [text, "deny", "What happens where nobody can be asked. Accepted, not used."],
     smart_policy: [text, "", "Rules for the model that decides in smart mode."],
   },
   policy: {
@@ -334,9 +364,9 @@ const SURFACES: Table = {
     retention_days: [num(0), 30, "Days they are kept."],
   },
   sessions: {
-    auto_prune: [bool, false, "Delete old sessions by itself."],
-    retention_days: [int(1), 90, "Days an ended session is kept then."],
-    min_interval_hours: [num(0), 24, "Hours between two such clean-ups."],
+    auto_prune: [bool, false, "Delete old sessions by itself. Accepted, not used."],
+    retention_days: [int(1), 90, "Days an ended session is kept then. Accepted, not used."],
+    min_interval_hours: [num(0), 24, "Hours between two such clean-ups. Accepted, not used."],
   },
   display: {
     show_reasoning: [bool, true, "Show the model's reasoning where the surface can."],
@@ -346,10 +376,14 @@ const SURFACES: Table = {
       "What a message does while a turn runs.",
     ],
     tool_progress: [text, "all", "Tool lines: off, new, all or verbose."],
-    interim_assistant_messages: [bool, true, "Show what the model says between tool calls."],
-    file_mutation_verifier: [bool, true, "Say which files a turn changed."],
+    interim_assistant_messages: [
+      bool,
+      true,
+      "Show what the model says between tool calls. Accepted, not used.",
+    ],
+    file_mutation_verifier: [bool, true, "Say which files a turn changed. Accepted, not used."],
     personality: [text, "", "Personality in use."],
-    show_cost: [bool, false, "Show what a turn cost."],
+    show_cost: [bool, false, "Show what a turn cost. Accepted, not used."],
     platforms: [map, {}, "Display settings by surface."],
     host: [
       map,
@@ -422,8 +456,8 @@ const SURFACES: Table = {
       "INFO",
       "Least level that is logged.",
     ],
-    max_size_mb: [num(0), 5, "Size at which a log file is rotated."],
-    backup_count: [int(0), 3, "Rotated log files kept."],
+    max_size_mb: [num(0), 5, "Size at which a log file is rotated. Accepted, not used."],
+    backup_count: [int(0), 3, "Rotated log files kept. Accepted, not used."],
   },
 };
 

@@ -182,7 +182,7 @@ function echo({ path, value }: Assignment): { key: string; shown: string } {
 function unknownKey(key: string): HermesError {
   return new HermesError(
     "config_unknown_key",
-    `Unknown key ${JSON.stringify(key)}; hermes config schema lists them`,
+    `Unknown key ${JSON.stringify(key)}: nothing is set there, and nothing has a default there`,
     {
       key,
     },

@@ -1,5 +1,5 @@
 import { assertEquals } from "../support/assert.ts";
-import { cut, pad, table, widthOf, withoutControls, wrap } from "@/cli/text_layout.ts";
+import { cut, pad, table, widthOf, withoutControls, wrap, wrapIndented } from "@/cli/text_layout.ts";
 
 Deno.test("widthOf() counts columns: wide characters two, colours and combining marks none", () => {
   assertEquals(widthOf("abc"), 3);
@@ -30,4 +30,10 @@ Deno.test("withoutControls() takes escape sequences and control characters out o
   assertEquals(withoutControls("a\x1b[2Jb\x07c\td\r\ne"), "abc\td\ne");
   assertEquals(withoutControls("\x1b[31mred\x1b[0m"), "red");
   assertEquals(withoutControls("\x1b]0;title\x07x\x1bMy\x9b"), "xy");
+});
+
+Deno.test("wrapIndented() keeps how far a line stands in, and hangs what follows", () => {
+  assertEquals(wrapIndented("  one two three\nshort\n\n", 9), "  one two\n  three\nshort\n\n");
+  assertEquals(wrapIndented("one two three", 7, 2), "one two\n  three");
+  assertEquals(wrapIndented("key  one two three", 13, 5), "key  one two\n     three");
 });

@@ -171,6 +171,28 @@ Deno.test("core 55: a broken file gives the defaults and a warning with the plac
   }, { files: { "config.jsonc": `{ // x\n  "approvals": { "timeout": oops } }` } });
 });
 
+Deno.test("settings(): a file that is empty or gone for a moment leaves the last good ones, with a warning", async () => {
+  await withConfig(async ({ config, write, read, home }) => {
+    const good = read("config.jsonc");
+    for (const text of ["", " \n", "\uFEFF", null]) {
+      assertEquals(config.settings().model.default, "m");
+      if (text === null) Deno.removeSync(`${home}/config.jsonc`);
+      else write("config.jsonc", text);
+      assertEquals(config.settings().model.default, "m");
+      assertMatch(config.warnings().join("\n"), /\(it is (empty|gone)\); using the last good settings/);
+      const refused = await config.set("approvals.timeout", "7").catch((error) => error);
+      assertEquals(refused.code, "config_invalid");
+      assertEquals(await Deno.readTextFile(`${home}/config.jsonc`).catch(() => null), text);
+      write("config.jsonc", good);
+      assertEquals(config.warnings(), []);
+    }
+    write("config.jsonc", "{}");
+    assertEquals(config.settings().model.default, "");
+    write("config.jsonc", "");
+    assertEquals(config.warnings(), []);
+  }, { files: { "config.jsonc": `{ "model": { "default": "m", "provider": "custom" } }` } });
+});
+
 Deno.test("settings(): a list, a text or a folder where the file should be is a warning", async () => {
   for (const text of ["[1]", '"x"', "3"]) {
     await withConfig(({ config }) => {

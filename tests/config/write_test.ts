@@ -159,6 +159,8 @@ Deno.test("setEnv() keeps comments and order, quotes when needed, and refuses na
     await config.setEnv("TEXT", "two words $x 'q'");
     assertEquals(read(".env"), "\uFEFF# keys\nB=2\n\nA_KEY=nw\nTEXT=\"two words \\$x 'q'\"\n");
     assertEquals(open().env("TEXT"), "two words $x 'q'");
+    await config.setEnv("TEXT", "");
+    assertEquals([read(".env"), open().env("TEXT")], ["\uFEFF# keys\nB=2\n\nA_KEY=nw\n", undefined]);
     for (
       const name of [
         "PATH",

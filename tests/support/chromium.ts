@@ -40,7 +40,8 @@ export interface Browser extends AsyncDisposable {
   open(url: string, view?: ViewOptions): Promise<Page>;
 }
 
-export async function startChromium(): Promise<Browser> {
+/** `extension`: the folder of one that is loaded unpacked. */
+export async function startChromium(options: { readonly extension?: string } = {}): Promise<Browser> {
   const path = findChromium();
   if (!path) throw new Error("There is no Chromium on this machine");
   const profile = await Deno.makeTempDir({ prefix: "hermes-chromium-" });
@@ -57,6 +58,7 @@ export async function startChromium(): Promise<Browser> {
       "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
       "--remote-debugging-port=0",
       `--user-data-dir=${profile}`,
+      ...(options.extension === undefined ? [] : [`--load-extension=${options.extension}`]),
       "about:blank",
     ],
     stdin: "null",

@@ -98,12 +98,12 @@ export class ClientFiles implements FileAccess {
     }
   }
 
-  async write(path: string, data: Uint8Array): Promise<void> {
+  async write(path: string, data: Uint8Array, real?: string): Promise<void> {
     const { disk, files } = this.#host;
-    if (!await this.#reads(path)) return await disk.write(path, data);
+    if (!await this.#reads(path)) return await disk.write(path, data, real);
     if (!this.#host.offers().write) {
       await this.#requireSaved(path);
-      return await disk.write(path, data);
+      return await disk.write(path, data, real);
     }
     const content = textOf(path, data);
     await files.mkdir(dirname(path));

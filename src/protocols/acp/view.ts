@@ -398,6 +398,7 @@ export class SessionView {
       case "tools":
       case "history":
       case "delegation":
+      case "notices":
       case "closed":
         return;
       default:

@@ -84,8 +84,7 @@ Deno.test({
     await terminal.type(`${model.url}\r`);
     await terminal.sees(/API key/);
     await terminal.type(`${key}\r`);
-    await terminal.sees(/Model name/);
-    await terminal.type("scripted\r");
+    await terminal.sees(/its only model: scripted/);
     assertEquals(await terminal.code(), 0);
     assertMatch(terminal.output, /Written to/);
     assert(!terminal.output.includes(key));

@@ -64,3 +64,15 @@ Deno.test("config set takes a value that begins with a dash, config unset brings
   assertEquals((await runProgram(["config", "unset", "agent.max_turns"], { rig })).code, 0);
   assertEquals((await runProgram(["config", "get", "agent.max_turns"], { rig })).stdout, "90\n");
 });
+
+Deno.test("config unset of a key takes it out of .env, and set of a name that nobody knows says so", async () => {
+  await using rig = await makeRig({ config: "{}\n" });
+  await Deno.writeTextFile(`${rig.home}/.env`, "# mine\nEXA_API_KEY=abcdefgh\nOTHER=1\n");
+  const unset = await runProgram(["config", "unset", "EXA_API_KEY"], { rig });
+  assertEquals([unset.code, unset.stderr], [0, ""]);
+  assertEquals(await Deno.readTextFile(`${rig.home}/.env`), "# mine\nOTHER=1\n");
+  const again = await runProgram(["config", "unset", "EXA_API_KEY"], { rig });
+  assertEquals([again.code, again.stdout], [1, ""]);
+  const typo = await runProgram(["config", "set", "nonsense", "1"], { rig });
+  assertMatch(typo.stderr, /knows no key nonsense/);
+});
