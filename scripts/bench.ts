@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { Child, median, memoryOf } from "./bench/child.ts";
 import { type Door, openAcp, openGateway, openServe, type Place } from "./bench/doors.ts";
 import { fillSessions } from "./bench/fill.ts";
+import { measureStreams } from "./bench/streams.ts";
 import { type Row, table } from "./bench/table.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
@@ -39,11 +40,11 @@ async function buildHello(): Promise<string> {
   return output;
 }
 
-async function makePlace(modelUrl: string): Promise<Place> {
+async function makePlace(modelUrl: string, config: Record<string, unknown> = {}): Promise<Place> {
   const base = await Deno.makeTempDir({ prefix: "hermes-bench-" });
   for (const name of ["home", "work", "tmp", "user"]) await Deno.mkdir(`${base}/${name}`);
   const model = { default: "bench", provider: "custom", base_url: modelUrl, context_length: 1_000_000 };
-  await Deno.writeTextFile(`${base}/home/config.jsonc`, JSON.stringify({ model }));
+  await Deno.writeTextFile(`${base}/home/config.jsonc`, JSON.stringify({ model, ...config }));
   return {
     binary: BINARY,
     cwd: `${base}/work`,
@@ -151,20 +152,6 @@ async function measureDoor(
   record(`${name}: exit`, end.ms, "ms", 100, 50);
 }
 
-async function measureLoad(place: Place): Promise<void> {
-  say("… 100 concurrent chat streams");
-  await using door = await openServe({ ...place });
-  await door.turn("hi");
-  const start = performance.now();
-  const firsts = (await Promise.all(Array.from({ length: 100 }, () => door.turn("paced 100")))).map((t) =>
-    t.firstMs
-  );
-  const ms = performance.now() - start;
-  record("serve: 100 streams of 100 tokens, 10 ms apart", ms / 1000, "s (ideal 1)", null, null);
-  record("serve: 100 streams, first delta p95", firsts.sort((a, b) => a - b)[94]!, "ms", null, null);
-  record("serve: 100 streams, peak memory", (await memoryOf(door.pid)).peak / 1024, "MiB", null, null);
-}
-
 async function measureHistory(place: Place): Promise<void> {
   say("… 10,000 stored sessions, a session of 5,000 messages");
   const long = await fillSessions(`${place.env["HERMES_HOME"]}/hermes.db`, {
@@ -232,7 +219,8 @@ try {
   for (const [name, open] of [["acp", openAcp], ["gateway", openGateway], ["serve", openServe]] as const) {
     await measureDoor(name, open, await makePlace(url), h, m);
   }
-  await measureLoad(await makePlace(url));
+  say("… many clients at once");
+  await measureStreams(rows, makePlace, values.quick);
   await measureHistory(await makePlace(url));
 } finally {
   await model.end();
