@@ -7,6 +7,7 @@ export type TranscriptMessage = {
   row_id?: number;
   timestamp?: number;
   display_kind?: string;
+  display_metadata?: Record<string, unknown>;
   reasoning?: string;
   tool_call_id?: string;
   args?: Record<string, unknown>;
@@ -80,6 +81,9 @@ export type Usage = {
   context_percent?: number;
   cache_read?: number;
   cache_write?: number;
+  active_subagents?: number;
+  cost_usd?: number;
+  cost_status?: "exact" | "estimated";
   [more: string]: unknown;
 };
 export type Inflight = {
@@ -92,6 +96,13 @@ export type OpenRequest = {
   id: string;
   method: "approval" | "clarify" | "sudo" | "secret";
   params: Record<string, unknown>;
+  [more: string]: unknown;
+};
+export type KeptEvent = {
+  type: string;
+  session_id: string;
+  payload?: Record<string, unknown>;
+  seq: number;
   [more: string]: unknown;
 };
 export type ApprovalRequest = {
@@ -339,7 +350,7 @@ export interface Methods {
       last_seen?: number | null;
     };
     result: {
-      events: Array<Record<string, unknown>>;
+      events: Array<KeptEvent>;
       latest_seq: number;
       truncated: boolean;
       count: number;
@@ -506,7 +517,20 @@ export interface Methods {
       session_id?: string;
       cwd?: string | null;
     };
-    result: Record<string, unknown>;
+    result: {
+      value?: string;
+      display?: string;
+      config?: Record<string, unknown>;
+      mtime?: number;
+      model?: string;
+      provider?: string;
+      providers?: Array<string>;
+      home?: string;
+      cwd?: string;
+      branch?: string;
+      prompt?: string;
+      [more: string]: unknown;
+    };
   };
   "config.set": {
     params: {
@@ -518,7 +542,16 @@ export interface Methods {
     };
     result: {
       key: string;
-      value: unknown;
+      value: string;
+      warning?: string;
+      confirm_required?: boolean;
+      confirm_message?: string;
+      provider?: string;
+      scope?: "session" | "global";
+      history_reset?: boolean;
+      info?: unknown;
+      cwd?: string;
+      branch?: string;
       [more: string]: unknown;
     };
   };
@@ -920,7 +953,16 @@ export interface Methods {
       session_id?: string;
     };
     result: {
-      processes: Array<Record<string, unknown>>;
+      processes: Array<{
+        session_id: string;
+        command: string;
+        status: "running" | "exited";
+        pid: number;
+        cwd: string;
+        uptime_seconds: number;
+        exit_code?: number;
+        [more: string]: unknown;
+      }>;
       [more: string]: unknown;
     };
   };
@@ -1002,7 +1044,20 @@ export interface Methods {
   "delegation.status": {
     params: Record<string, never>;
     result: {
-      active: Array<Record<string, unknown>>;
+      active: Array<{
+        subagent_id: string;
+        parent_id: string | null;
+        depth: number;
+        goal: string;
+        model: string;
+        started_at: number;
+        status: string;
+        tool_count: number;
+        delegation_id: string;
+        child_session_id?: string;
+        last_tool?: string;
+        [more: string]: unknown;
+      }>;
       paused: boolean;
       max_spawn_depth: number;
       max_concurrent_children: number;

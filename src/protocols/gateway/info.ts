@@ -11,6 +11,8 @@ import type { SkillNames } from "./skill_index.ts";
 export type WireUsage = Record<string, string | number>;
 
 const DESKTOP_CONTRACT = 3;
+/** Billionths of a dollar: sums of small prices would show their rounding errors. */
+const COST_UNITS = 1e9;
 
 /** Totals of one conversation; `context_*` is the window's fill now and left out while it is unknown. */
 export function renderUsage(session: Session): WireUsage {
@@ -27,6 +29,18 @@ export function renderUsage(session: Session): WireUsage {
     }
   }
   return wire;
+}
+
+/** What the stored conversation has cost by the prices that are known; nothing when none is, or it cannot be read. */
+export function renderCost(hermes: Hermes, session: Session): WireUsage {
+  if (!session.stored || session.usage().calls === 0) return {};
+  try {
+    const { usd } = hermes.store().usageTotals(session.headId, "").session;
+    return usd > 0 ? { cost_usd: Math.round(usd * COST_UNITS) / COST_UNITS, cost_status: "estimated" } : {};
+  } catch (error) {
+    hermes.log.debug(`cost of ${session.headId}: ${error instanceof Error ? error.message : String(error)}`);
+    return {};
+  }
 }
 
 function renderTokens(usage: Usage, calls: number): WireUsage {

@@ -1,7 +1,7 @@
 /**
- * Turns that nobody typed: the results of background subagents, one turn each, between the turns of the user and
- * behind the prompts that wait (core.md I.4). A result is settled when its message is in the conversation; until then
- * it stays in the store and survives the process.
+ * Turns that nobody typed, between the turns of the user and behind the prompts that wait: the results of background
+ * subagents, one turn each (core.md I.4), and the news of background processes (core.md B.4). A result is settled when
+ * its message is in the conversation; until then it stays in the store and survives the process.
  */
 import {
   type CoreEvent,
@@ -54,11 +54,20 @@ export class LaterTurns {
 
   async #next(): Promise<void> {
     const { headId } = this.#host.session;
-    if (!this.#delegation.hasLater(headId)) return;
+    if (!this.#delegation.hasLater(headId)) return this.#bringNews();
     const result = await this.#delegation.takeLater(headId);
     if (result === null) return;
     if (this.#isFree()) this.#start(result);
     else await this.#delegation.settleLater(result.id, "unused");
+  }
+
+  /** No turn is running that would have brought them. */
+  #bringNews(): void {
+    const { session } = this.#host;
+    if (!(session.notices > 0) || !this.#isFree()) return;
+    const news = session.takeNotices();
+    const content = news.map(({ text }) => text).join("\n\n");
+    this.#host.startTurn({ content, displayKind: news[0]!.kind });
   }
 
   #start({ id, text }: LaterResult): void {
@@ -73,7 +82,8 @@ export class LaterTurns {
     if (event.type === "turn.start") {
       this.#settle(event.turnId, "stored").catch((error) => this.#host.onFault("delegation", error));
     }
-    if (event.type === "session.change" && event.what === "delegation") this.offer();
+    if (event.type !== "session.change") return;
+    if (event.what === "delegation" || event.what === "notices") this.offer();
   }
 
   /** Once per turn: what has begun is in the conversation, however it ends. */

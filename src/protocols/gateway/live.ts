@@ -1,46 +1,35 @@
 /**
- * One live session of this process: a core session under its short id, and who hears it. Owns what the
- * core does not have: the event numbers and their ring, the slot for prompts that wait (tui-gateway.md B.11), and
- * the order of things around a turn. The core runs turns; this decides when the next one is handed to it.
- *
- *   submit ──► idle: start ──turn.end──► session.info(running:false) ──done──► next of the slot, or idle
- *          └─► busy: the slot (texts merge), after an interrupt or a steer as the policy says
+ * One live session of this process: a core session under its short id, and what the gateway knows of it beside: who
+ * hears it (`wire.ts`), what is asked (`questions.ts`), when its turns run (`turns.ts`), its title, personality and
+ * attachments. Handlers get this.
  */
 import type { Hermes } from "@/app/mod.ts";
 import type {
   Ask,
   AskOutcome,
-  AskPolicy,
   CoreEvent,
   Session,
   TurnHandle,
   TurnResult,
   UserInput,
 } from "@/core/contract.ts";
-import { HermesError, textOf } from "@/core/contract.ts";
+import { HermesError } from "@/core/contract.ts";
 import { requestIdOf, serverRequestIdOf } from "./asks.ts";
-import type { Dialect, Dialects } from "./audience.ts";
-import { Audience } from "./audience.ts";
-import { eventHead, toJson } from "./frame.ts";
-import { renderInfo, renderUsage } from "./info.ts";
-import { systemExtraOf } from "./personality.ts";
+import type { Audience, Dialects } from "./audience.ts";
+import { renderCost, renderInfo, renderUsage } from "./info.ts";
 import { LaterTurns } from "./later_turns.ts";
 import type { Client } from "./peer.ts";
-import { mayRefer } from "./reference_text.ts";
-import { PromptSlot } from "./prompt_slot.ts";
 import { Questions } from "./questions.ts";
-import type { RenderTarget } from "./render.ts";
-import { NEVER_STARTED, renderCompletion, TurnRenderer } from "./render.ts";
-import type { RingBudget } from "./ring.ts";
-import { EventRing } from "./ring.ts";
-import { maxTurns } from "./launch.ts";
+import { TurnRenderer } from "./render.ts";
+import type { EventRing, RingBudget } from "./ring.ts";
+import { PreloadedSkills } from "./preloaded_skills.ts";
 import type { SkillIndex } from "./skill_index.ts";
+import type { BusyMode, TurnHost } from "./turns.ts";
+import { Turns } from "./turns.ts";
+import { SessionWire } from "./wire.ts";
 
-/** A gateway session always has a human to ask, also while its client is away. */
-const ASKS: AskPolicy = { approval: true, edit: true, clarify: true, secret: true };
-
-export type BusyMode = "interrupt" | "queue" | "steer";
-export type LiveStatus = "idle" | "waiting" | "working";
+/** `streaming`: this is a window on a subagent that runs. */
+export type LiveStatus = "idle" | "waiting" | "working" | "streaming";
 
 export interface LiveOptions {
   readonly sid: string;
@@ -60,23 +49,21 @@ export interface LiveOptions {
   onFault(where: string, error: unknown): void;
 }
 
-export class LiveSession implements RenderTarget {
+export class LiveSession implements TurnHost {
   readonly sid: string;
-  readonly session: Session;
   readonly createdAt: number;
-  readonly ring: EventRing;
-  /** Empty while parked: its clients have gone. */
-  readonly audience: Audience;
   readonly questions: Questions;
   readonly #options: LiveOptions;
   readonly #hermes: Hermes;
+  readonly #wire: SessionWire;
+  readonly #turns: Turns;
+  readonly preloaded: PreloadedSkills;
+  /** Fires when this session is left. */
+  readonly #left = new AbortController();
   readonly #renderer: TurnRenderer;
-  readonly #unsubscribe: () => void;
-  readonly #deltaHeads: Record<string, string>;
-  #turn: TurnHandle | null = null;
-  /** References of the next prompt are being read. */
-  #preparing: AbortController | null = null;
-  readonly #slot = new PromptSlot();
+  #session: Session;
+  #unsubscribe: () => void;
+  #watches: boolean;
   #pendingTitle: string | null;
   #titling = 0;
   #progress: string | null = null;
@@ -96,31 +83,55 @@ export class LiveSession implements RenderTarget {
     this.#options = options;
     this.#hermes = options.hermes;
     this.sid = options.sid;
-    this.session = options.session;
+    this.#session = options.session;
+    this.preloaded = new PreloadedSkills(this.#hermes);
+    this.#watches = this.#hermes.sessions.delegation.isChild(options.session.id);
     this.closeOnDisconnect = options.closeOnDisconnect;
     this.createdAt = this.#hermes.platform.clock.now() / 1000;
     this.lastActive = this.createdAt;
-    this.ring = new EventRing(options.budget);
-    this.audience = new Audience(options.dialects);
+    this.#wire = new SessionWire(this.sid, options);
     this.audience.add(options.client);
     this.questions = new Questions(this.#hermes, {
       sid: this.sid,
       audience: this.audience,
       asks: () => this.session.asks(),
-      emitTo: (dialect, type, payload) => this.#emitTo(dialect, type, payload),
+      emitTo: (dialect, type, payload) => this.#wire.emitTo(dialect, type, payload),
       closing: () => this.#closingHere ? "session_closed" : this.session.closed ? "shutdown" : null,
     });
     this.later = new LaterTurns(this, this.#hermes.sessions.delegation);
     this.#pendingTitle = options.title ?? null;
-    this.#deltaHeads = {
-      "message.delta": eventHead("message.delta", this.sid),
-      "reasoning.delta": eventHead("reasoning.delta", this.sid),
-    };
+    this.#turns = new Turns(this.#hermes, this);
     this.#renderer = new TurnRenderer(this.#hermes, this);
     this.#unsubscribe = this.session.subscribe((event) => this.#onEvent(event));
   }
 
+  get session(): Session {
+    return this.#session;
+  }
+
+  /** True for a window on the session of a subagent, which belongs to whoever has ordered it. */
+  get watches(): boolean {
+    return this.#watches;
+  }
+
+  /** The subagent has ended: its conversation is one like any other from now on. */
+  adopt(session: Session): void {
+    this.#unsubscribe();
+    this.#watches = false;
+    this.#session = session;
+    this.#unsubscribe = session.subscribe((event) => this.#onEvent(event));
+    this.emitInfo();
+  }
+
   // ── Binding ───────────────────────────────────────────────────────────────────────────────────────────────
+
+  get audience(): Audience {
+    return this.#wire.audience;
+  }
+
+  get ring(): EventRing {
+    return this.#wire.ring;
+  }
 
   get attached(): boolean {
     return this.audience.clients.length > 0;
@@ -159,11 +170,21 @@ export class LiveSession implements RenderTarget {
 
   /** True while a turn runs or is about to start. */
   get busy(): boolean {
-    return this.#turn !== null || this.#preparing !== null || !this.#slot.isEmpty;
+    return this.#turns.isBusy;
+  }
+
+  /** True while a turn runs here, be it a subagent's that is only watched. */
+  get running(): boolean {
+    return this.busy || this.#isWatching;
+  }
+
+  get #isWatching(): boolean {
+    return this.#watches && (this.session.running || this.session.closed);
   }
 
   get status(): LiveStatus {
     if (this.session.asks().length > 0) return "waiting";
+    if (this.#isWatching) return "streaming";
     return this.busy ? "working" : "idle";
   }
 
@@ -174,12 +195,12 @@ export class LiveSession implements RenderTarget {
 
   /** Text of the prompts that wait; `null` when none does. */
   get queuedText(): string | null {
-    return this.#slot.text;
+    return this.#turns.queuedText;
   }
 
   info(): Record<string, unknown> {
     const { yolo, skills } = this.#options;
-    const running = this.#turn !== null || this.#preparing !== null;
+    const running = this.#turns.isRunning || this.#isWatching;
     const info = renderInfo(this.#hermes, this.session, {
       running,
       yolo,
@@ -210,94 +231,36 @@ export class LiveSession implements RenderTarget {
   /** Runs it now; the caller has seen that the session is not busy. */
   start(input: UserInput): void {
     this.touch();
-    if (!mayRefer(textOf(input.content))) return void this.#submit(input);
-    this.#preparing = new AbortController();
-    this.#prepare(input, this.#preparing.signal).catch((error) => this.#options.onFault("references", error));
-  }
-
-  /** Reads what the prompt refers to; a refused one is a turn that fails without having reached the model. */
-  async #prepare(input: UserInput, signal: AbortSignal): Promise<void> {
-    const { prepareInput, tellNotStarted } = await import("./prepared_input.ts");
-    const prepared = await prepareInput(this.#hermes, this.session, input, signal);
-    this.#preparing = null;
-    if (this.session.closed) return;
-    if (prepared.type === "input") {
-      for (const text of prepared.warnings) this.emit("status.update", { kind: "warn", text });
-      return void this.#submit(prepared.input);
-    }
-    tellNotStarted(this, prepared.type === "refused" ? prepared.reason : null);
-    this.#startNext();
+    this.#turns.start(input);
   }
 
   /** As it is: nothing in it is read as a reference. */
   startTurn(input: UserInput): TurnHandle {
     this.touch();
-    return this.#submit(input);
+    return this.#turns.startWhole(input);
+  }
+
+  /** What a submit during a turn does, by policy. */
+  submitBusy(input: UserInput, mode: BusyMode): "queued" | "steered" {
+    this.touch();
+    return this.#turns.submitBusy(input, mode);
+  }
+
+  /** Ends the running turn and forgets what waits; harmless when idle. */
+  interrupt(): void {
+    this.#turns.interrupt();
+  }
+
+  onIdle(): void {
+    this.later.offer();
   }
 
   onFault(where: string, error: unknown): void {
     this.#options.onFault(where, error);
   }
 
-  #submit(input: UserInput): TurnHandle {
-    const systemExtra = systemExtraOf(this.#hermes, this.personality);
-    const client = this.audience.clients.at(-1)?.name;
-    const maxSteps = maxTurns(this.#hermes);
-    const turn = this.session.submit(input, {
-      asks: ASKS,
-      detach: true,
-      ...(maxSteps === null ? {} : { maxSteps }),
-      ...(client === undefined ? {} : { client }),
-      ...(systemExtra === null ? {} : { systemExtra }),
-    });
-    this.#turn = turn;
-    turn.done.then((result) => this.#afterTurn(turn, result)).catch((error) =>
-      this.#options.onFault("turn", error)
-    );
-    return turn;
-  }
-
-  /** What a submit during a turn does, by policy. The slot is lossless. */
-  submitBusy(input: UserInput, mode: BusyMode): "queued" | "steered" {
-    this.touch();
-    if (mode === "steer" && typeof input.content === "string" && this.session.steer(input.content)) {
-      return "steered";
-    }
-    this.#slot.add(input);
-    if (mode === "interrupt") this.#stopTurn();
-    return "queued";
-  }
-
-  /** Ends the running turn and forgets what waits; harmless when idle. */
-  interrupt(): void {
-    this.#slot.clear();
-    this.#preparing?.abort();
-    this.session.interrupt();
-  }
-
-  #stopTurn(): void {
-    this.#preparing?.abort();
-    if (this.#turn !== null) this.session.interrupt();
-  }
-
-  #startNext(): void {
-    const next = this.#slot.take();
-    if (next) this.start(next);
-    else this.later.offer();
-  }
-
-  #afterTurn(turn: TurnHandle, result: TurnResult): void {
-    if (this.#turn === turn) this.#neverStarted(result);
-    if (this.#turn !== null || this.#preparing !== null || this.session.closed) return;
-    this.#startNext();
-  }
-
-  /** Cancelled while it waited behind other work: the host was told "streaming" and is told the end, too. */
-  #neverStarted(result: TurnResult): void {
-    this.#turn = null;
-    this.emit("error", { message: NEVER_STARTED });
-    this.emit("message.complete", renderCompletion(result, this.usage()));
-    this.emitInfo();
+  get clientName(): string | undefined {
+    return this.audience.clients.at(-1)?.name;
   }
 
   #onEvent(event: CoreEvent): Promise<void> | void {
@@ -309,9 +272,8 @@ export class LiveSession implements RenderTarget {
   }
 
   #onTurnEnd(result: TurnResult): void {
-    this.#turn = null;
+    this.#turns.onEnd(result);
     this.touch();
-    if (result.pendingSteer !== null) this.#slot.putFirst({ content: result.pendingSteer });
     this.emitInfo();
     if (result.outcome === "completed") void this.#applyTitle();
   }
@@ -337,19 +299,19 @@ export class LiveSession implements RenderTarget {
     }
   }
 
-  /** Closes the core session; its last events still reach the client. */
+  /** Closes the core session; its last events still reach the client. A watched one runs on. */
   async close(reason: string): Promise<void> {
-    this.#slot.clear();
-    this.#preparing?.abort();
+    this.#turns.forget();
     this.#closingHere = true;
-    await this.session.close(reason);
+    if (!this.#watches) await this.session.close(reason);
     this.forget();
   }
 
   /** Stops listening; the core session is gone or goes by itself. */
   forget(): void {
     this.#unsubscribe();
-    this.#options.budget.remove(this.ring);
+    this.#left.abort();
+    this.#wire.close();
     for (const task of this.tasks) task.close("parent_closed").catch((e) => this.#options.onFault("task", e));
     this.tasks.clear();
   }
@@ -357,12 +319,11 @@ export class LiveSession implements RenderTarget {
   // ── Frames ────────────────────────────────────────────────────────────────────────────────────────────────
 
   emit(type: string, payload?: Record<string, unknown>): void {
-    const head = eventHead(type, this.sid);
-    this.#push(payload === undefined ? head : `${head},"payload":${toJson(payload)}`);
+    this.#wire.emit(type, payload);
   }
 
   emitText(type: "message.delta" | "reasoning.delta", text: string): void {
-    this.#push(`${this.#deltaHeads[type]},"payload":{"text":${toJson(text)}}`);
+    this.#wire.emitText(type, text);
   }
 
   emitInfo(): void {
@@ -374,7 +335,14 @@ export class LiveSession implements RenderTarget {
   /** The first of a session waits for all that it tells about. */
   async emitFirstInfo(): Promise<void> {
     await this.#options.skills.load();
+    await this.loadSkills();
     if (!this.session.closed) this.emitInfo();
+  }
+
+  async loadSkills(): Promise<void> {
+    const missing = await this.preloaded.load(this.session, this.#left.signal);
+    if (missing.length === 0 || this.session.closed) return;
+    this.emit("error", { message: `HERMES_TUI_SKILLS: there is no skill ${missing.join(", ")}` });
   }
 
   #sayNotReady(error: unknown): void {
@@ -382,29 +350,16 @@ export class LiveSession implements RenderTarget {
     this.emit("error", { message: this.#hermes.redact(`agent init failed: ${reason}`) });
   }
 
-  #push(open: string): void {
-    const frame = `${open},"seq":${this.ring.latest + 1}}}\n`;
-    this.ring.push(frame);
-    this.audience.send(frame);
-  }
-
-  /** Left out altogether where only connections of the other dialect listen. */
-  #emitTo(dialect: Dialect, type: string, payload: Record<string, unknown>): void {
-    const listeners = this.audience.speaking(dialect);
-    const parked = dialect === "events" && !this.attached;
-    if (listeners.length === 0 && !parked) return;
-    const open = `${eventHead(type, this.sid)},"payload":${toJson(payload)}`;
-    const frame = `${open},"seq":${this.ring.latest + 1}}}\n`;
-    this.ring.push(frame);
-    for (const client of listeners) client.send(frame);
-  }
-
   // ── What the renderer asks ────────────────────────────────────────────────────────────────────────────────
 
   usage(): Record<string, string | number> {
     const { delegation } = this.#hermes.sessions;
     const children = delegation.active().filter((child) => child.sessionId === this.session.id).length;
-    return { ...renderUsage(this.session), ...(children === 0 ? {} : { active_subagents: children }) };
+    return {
+      ...renderUsage(this.session),
+      ...renderCost(this.#hermes, this.session),
+      ...(children === 0 ? {} : { active_subagents: children }),
+    };
   }
 
   toolProgress(): string {

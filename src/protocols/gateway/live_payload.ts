@@ -34,7 +34,7 @@ export function renderLive(
     message_count: options.cold ? messages.length : rows.length,
     messages,
     info: live.info(),
-    running: live.busy,
+    running: live.running,
     started_at: session.createdAt,
     status: live.status,
     inflight: inflight && { user: inflight.user, assistant: inflight.assistant, streaming: true },

@@ -4,6 +4,7 @@
  */
 import type { Hermes } from "@/app/mod.ts";
 import type { Ask, Session } from "@/core/contract.ts";
+import { HermesError } from "@/core/contract.ts";
 import type { AskFamily } from "./asks.ts";
 import { familyOf } from "./asks.ts";
 import { Dialects } from "./audience.ts";
@@ -32,6 +33,10 @@ export class LiveSessions {
   readonly #bySid = new Map<string, LiveSession>();
   /** Stored ids of the sessions that are being closed. */
   readonly #closing = new Map<string, Promise<void>>();
+  /** Sessions that are just being opened, by stored id. */
+  readonly #opening = new Map<string, Promise<LiveSession>>();
+  /** Windows on subagents that have just ended, until their conversation is open again. */
+  readonly #takingUp = new Map<LiveSession, PromiseWithResolvers<void>>();
   /** Places that are promised to sessions being made, so that two racing requests cannot both take the last one. */
   #reserved = 0;
 
@@ -50,7 +55,8 @@ export class LiveSessions {
   /** Throws 4001 for anything that is not the id of a live session. */
   require(sid: unknown): LiveSession {
     const live = typeof sid === "string" ? this.#bySid.get(sid) : undefined;
-    if (!live || live.session.closed) throw new RpcError(4001, "session not found");
+    const isHere = live && (!live.session.closed || live.watches);
+    if (!isHere) throw new RpcError(4001, "session not found");
     return live;
   }
 
@@ -99,7 +105,7 @@ export class LiveSessions {
       closeOnDisconnect: options.closeOnDisconnect,
       yolo: this.#yolo,
       ...(options.title === undefined ? {} : { title: options.title }),
-      onClosed: (closed) => this.#drop(closed),
+      onClosed: (closed) => this.#onClosed(closed),
       onFault: this.#onFault,
     });
     live.cols = options.cols;
@@ -118,6 +124,34 @@ export class LiveSessions {
     this.#closing.set(stored, closing);
     await closing;
     return true;
+  }
+
+  /** Racing calls for one stored session get the same one; it is new to the first (`cold`). */
+  async openOnce(
+    stored: string,
+    open: () => Promise<LiveSession>,
+  ): Promise<{ live: LiveSession; cold: boolean }> {
+    const opening = this.#opening.get(stored);
+    if (opening) return { live: await opening, cold: false };
+    const promise = open();
+    this.#opening.set(stored, promise);
+    try {
+      return { live: await promise, cold: true };
+    } finally {
+      this.#opening.delete(stored);
+    }
+  }
+
+  /** A promise while a window on a subagent that has ended is not yet a session of its own (B.4 `lazy`). */
+  takingUp(sid: unknown): Promise<void> | null {
+    const live = this.maybe(sid);
+    return live?.watches && live.session.closed ? this.#waitFor(live).promise : null;
+  }
+
+  #waitFor(live: LiveSession): PromiseWithResolvers<void> {
+    const known = this.#takingUp.get(live) ?? Promise.withResolvers<void>();
+    this.#takingUp.set(live, known);
+    return known;
   }
 
   /** Waits for a session that is just being closed, so that it is opened anew and not met half gone. */
@@ -143,6 +177,25 @@ export class LiveSessions {
       if (ask) return { live, ask };
     }
     return undefined;
+  }
+
+  #onClosed(live: LiveSession): void {
+    if (!live.watches || this.#bySid.get(live.sid) !== live) return this.#drop(live);
+    this.#takeUp(live).catch((error) => this.#onFault("watch window", error));
+  }
+
+  /** Who watched a subagent may go on with its conversation, under the same id. */
+  async #takeUp(live: LiveSession): Promise<void> {
+    const { resolve } = this.#waitFor(live);
+    try {
+      live.adopt(await this.#hermes.sessions.open(live.session.headId, { surface: "tui", editPolicy: null }));
+    } catch (error) {
+      this.#drop(live);
+      if (!(error instanceof HermesError)) throw error;
+    } finally {
+      this.#takingUp.delete(live);
+      resolve();
+    }
   }
 
   #drop(live: LiveSession): void {

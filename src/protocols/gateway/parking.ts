@@ -3,6 +3,7 @@
  * and closed later when they are idle and nobody has come back. What runs, waits for an answer or is attached is
  * never closed here; stored conversations stay resumable. Owns its timers until `stop`.
  */
+import { isAbort } from "@/lib/abort.ts";
 import type { LiveSession } from "./live.ts";
 import type { Client } from "./peer.ts";
 import type { Gateway } from "./server.ts";
@@ -12,13 +13,14 @@ const SCAN_MS = 300_000;
 export class Parking {
   readonly #gateway: Gateway;
   readonly #onFault: (where: string, error: unknown) => void;
-  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
-  readonly #scan: ReturnType<typeof setInterval>;
+  /** Ends the wait of a parked session, and the scan. */
+  readonly #waits = new Map<LiveSession, AbortController>();
+  readonly #scan = new AbortController();
 
   constructor(gateway: Gateway, onFault: (where: string, error: unknown) => void) {
     this.#gateway = gateway;
     this.#onFault = onFault;
-    this.#scan = setInterval(() => this.#closeExpired(), SCAN_MS);
+    this.#repeat(SCAN_MS, this.#scan.signal, () => this.#closeExpired());
   }
 
   /** The connection is gone; its turns go on. */
@@ -50,22 +52,37 @@ export class Parking {
   }
 
   stop(): void {
-    clearInterval(this.#scan);
-    for (const timer of this.#timers) clearTimeout(timer);
-    this.#timers.clear();
+    this.#scan.abort();
+    for (const wait of this.#waits.values()) wait.abort();
+    this.#waits.clear();
   }
 
-  /** Looks again after every grace while the session is parked; a running turn puts the end off. */
+  /** Looks after every grace while the session is parked; a running turn puts the end off, another park starts anew. */
   #reapLater(live: LiveSession): void {
     const graceMs = this.#seconds("HERMES_TUI_WS_ORPHAN_REAP_GRACE_S", 20) * 1000;
     if (graceMs === 0) return;
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      if (live.attached || live.session.closed) return;
-      if (isReapable(live)) this.#close(live, "ws_orphan_reap");
-      else this.#reapLater(live);
-    }, graceMs);
-    this.#timers.add(timer);
+    this.#waits.get(live)?.abort();
+    const wait = new AbortController();
+    this.#waits.set(live, wait);
+    this.#repeat(graceMs, wait.signal, () => {
+      const isParked = !live.attached && !live.session.closed;
+      if (isParked && !isReapable(live)) return;
+      if (isParked) this.#close(live, "ws_orphan_reap");
+      wait.abort();
+      this.#waits.delete(live);
+    });
+  }
+
+  /** Every `ms` until the signal fires. */
+  #repeat(ms: number, signal: AbortSignal, look: () => void): void {
+    const { clock } = this.#gateway.hermes.platform;
+    const go = async () => {
+      while (!signal.aborted) {
+        await clock.delay(ms, { signal });
+        look();
+      }
+    };
+    go().catch((error) => isAbort(error) ? undefined : this.#onFault("parking", error));
   }
 
   #closeExpired(): void {

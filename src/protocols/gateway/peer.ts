@@ -1,15 +1,18 @@
 /**
  * One connection's requests (tui-gateway.md A.5, A.6). Promises: every frame that asks for it gets exactly one
- * response; inline methods answer in the order of their requests; worker methods run beside them, a few at a time,
- * and may overtake; an error of a handler never ends the connection. Knows no session and no transport.
+ * response; inline methods answer in the order of their requests (`lane.ts`); worker methods run beside them, a few at
+ * a time, and may overtake; an error of a handler never ends the connection. Knows no session and no transport.
  *
- *   receive ──► inbox ──pump──► inline: run, answer, next
- *                         └───► worker: pool of N, the rest waits in a line of its own
+ *   receive ──► lane ──► inline: run, answer, next
+ *                  └───► worker: pool of N, the rest waits in a line of its own
  */
-import { within } from "@/lib/abort.ts";
 import { RpcError } from "./errors.ts";
 import type { Incoming } from "./frame.ts";
-import { encodeError, encodeResult, parseFrame } from "./frame.ts";
+import { encodeError, encodeResult } from "./frame.ts";
+import type { Received } from "./lane.ts";
+import { Lane } from "./lane.ts";
+
+export { TOO_LARGE } from "./lane.ts";
 
 /** One connected host. Frames end with LF; a transport that frames by itself takes it off. */
 export interface Client {
@@ -62,51 +65,37 @@ export interface PeerOptions {
   mask?(text: string): string;
 }
 
-/** Stands in the inbox for a line that the transport dropped because of its size. */
-export const TOO_LARGE = Symbol("too large");
-
-/** How long an inline method may hold up what is urgent. */
-const URGENT_MS = 25;
-/** Longer frames are no stop and no answer that somebody waits for. */
-const URGENT_LENGTH = 16_384;
-
-type Received = string | null | typeof TOO_LARGE;
-
-const OVERSIZED: Incoming = { type: "invalid", id: "null", code: -32600, message: "frame too large" };
+type Request = Incoming & { type: "request" };
 
 export class Peer {
   readonly #options: PeerOptions;
+  readonly #lane: Lane;
   readonly #stop = new AbortController();
   /** Requests that are being worked on, by what identifies them here; the value is their raw id. */
   readonly #open = new Map<symbol, string>();
-  #inbox: Received[] = [];
-  /** Set while an inline method holds the lane. */
-  #hurry: (() => void) | null = null;
-  #backlog = 0;
-  #pumping = false;
+  /** Nothing is known before the first frame has asked for it. */
   #table: MethodTable | null = null;
   #working = 0;
   #waiting: (() => void)[] = [];
   #idleWaiters: (() => void)[] = [];
-  #caughtUpWaiters: (() => void)[] = [];
 
   constructor(options: PeerOptions) {
     this.#options = options;
+    this.#lane = new Lane({
+      ready: (frame) => this.#ready(frame),
+      handle: (frame) => this.#take(frame),
+      onQuiet: () => this.#wakeIdle(),
+    }, options.laneWaitMs ?? 500);
   }
 
   /** Characters received and not yet looked at; a transport may stop reading while this is large. */
   get backlog(): number {
-    return this.#backlog;
+    return this.#lane.backlog;
   }
 
   /** `null`: bytes that are not UTF-8; `TOO_LARGE`: a line over the limit, dropped by the transport. */
-  receive(text: Received): void {
-    this.#inbox.push(text);
-    this.#backlog += sizeOf(text);
-    if (this.#hurry && isUrgent(text)) this.#hurry();
-    if (this.#pumping) return;
-    this.#pumping = true;
-    void this.#pump();
+  receive(received: Received): void {
+    this.#lane.receive(received);
   }
 
   /** Resolves when every request that was received has its response. */
@@ -117,8 +106,7 @@ export class Peer {
 
   /** Resolves when everything received was looked at; workers may still run. */
   caughtUp(): Promise<void> {
-    if (!this.#pumping) return Promise.resolve();
-    return new Promise((resolve) => this.#caughtUpWaiters.push(resolve));
+    return this.#lane.quiet();
   }
 
   /** Answers what is still open with -32000 and tells the handlers to stop. Nothing is answered afterwards. */
@@ -131,50 +119,21 @@ export class Peer {
   }
 
   #isIdle(): boolean {
-    return !this.#pumping && this.#open.size === 0;
+    return this.#lane.isQuiet && this.#open.size === 0;
   }
 
-  async #pump(): Promise<void> {
-    let table = this.#table ??= await this.#load(this.#options.methods);
-    while (this.#inbox.length > 0) {
-      const batch = this.#inbox;
-      this.#inbox = [];
-      for (const [at, text] of batch.entries()) {
-        this.#backlog -= sizeOf(text);
-        const frame = text === TOO_LARGE ? OVERSIZED : parseFrame(text);
-        if (table.rest && !isIn(table, frame)) table = this.#table = await this.#load(table.rest);
-        const wait = this.#turnTo(frame, table);
-        if (wait) await this.#lane(wait, mayBePassed(frame) ? batch.slice(at + 1) : null);
-      }
-    }
-    this.#pumping = false;
-    for (const resolve of this.#caughtUpWaiters.splice(0)) resolve();
-    this.#wakeIdle();
+  // ── The table ─────────────────────────────────────────────────────────────────────────────────────────────
+
+  #ready(frame: Incoming): Promise<void> | null {
+    const table = this.#table;
+    const isEnough = table && (!table.rest || isIn(table, frame));
+    return isEnough ? null : this.#loadFor(frame);
   }
 
-  /**
-   * Holds the lane for an inline method: a moment when something urgent is behind it, longer when nothing is. `null`:
-   * nothing may pass it.
-   */
-  async #lane(wait: Promise<void>, behind: readonly Received[] | null): Promise<void> {
-    const laneMs = this.#options.laneWaitMs ?? 500;
-    if (behind === null) return void await within(wait, laneMs);
-    const hurry = Promise.withResolvers<void>();
-    this.#hurry = hurry.resolve;
-    if (behind.some(isUrgent) || this.#inbox.some(isUrgent)) hurry.resolve();
-    const hurried = hurry.promise.then(() => within(wait, URGENT_MS));
-    await within(Promise.race([wait, hurried]), laneMs);
-    this.#hurry = null;
-  }
-
-  /** Never throws: the lane must go on whatever one frame does. */
-  #turnTo(frame: Incoming, table: MethodTable): Promise<void> | undefined {
-    try {
-      return this.#handle(frame, table) ?? undefined;
-    } catch (error) {
-      this.#options.onFault("frame", error);
-    }
-    return undefined;
+  async #loadFor(frame: Incoming): Promise<void> {
+    this.#table ??= await this.#load(this.#options.methods);
+    const { rest } = this.#table;
+    if (rest && !isIn(this.#table, frame)) this.#table = await this.#load(rest);
   }
 
   async #load(load: () => Promise<MethodTable>): Promise<MethodTable> {
@@ -184,6 +143,18 @@ export class Peer {
       this.#options.onFault("start", error);
       const text = firstLine(error);
       return { get: (name) => failing(name, text) };
+    }
+  }
+
+  // ── Frames ────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Never throws: the lane must go on whatever one frame does. */
+  #take(frame: Incoming): Promise<void> | null {
+    try {
+      return this.#handle(frame, this.#table!);
+    } catch (error) {
+      this.#options.onFault("frame", error);
+      return null;
     }
   }
 
@@ -222,7 +193,9 @@ export class Peer {
     }
   }
 
-  async #work(key: symbol, method: Method, frame: Incoming & { type: "request" }): Promise<void> {
+  // ── Running ───────────────────────────────────────────────────────────────────────────────────────────────
+
+  async #work(key: symbol, method: Method, frame: Request): Promise<void> {
     this.#working++;
     await this.#run(key, method, frame, "worker");
     this.#working--;
@@ -233,7 +206,7 @@ export class Peer {
   #run(
     key: symbol,
     method: Method,
-    frame: Incoming & { type: "request" },
+    frame: Request,
     kind: MethodKind,
   ): Promise<void> | null {
     try {
@@ -293,21 +266,6 @@ export class Peer {
     if (!this.#isIdle()) return;
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
-}
-
-/** A stop must not come before the prompt that it is meant for. */
-function mayBePassed(frame: Incoming): boolean {
-  return frame.type === "request" && frame.method !== "prompt.submit";
-}
-
-/** A stop, or an answer to a question: what must not wait behind a slow method (A.5). */
-function isUrgent(received: Received): boolean {
-  return typeof received === "string" && received.length <= URGENT_LENGTH &&
-    (received.includes('"session.interrupt"') || received.includes('.respond"'));
-}
-
-function sizeOf(received: Received): number {
-  return typeof received === "string" ? received.length : 0;
 }
 
 /** Whether a table that is only a beginning is enough for this frame. */

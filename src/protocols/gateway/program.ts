@@ -58,8 +58,8 @@ export function graceMs(platform: Platform): number {
 }
 
 /**
- * Calls `handler` for the signals that end the program. On stdio SIGINT is the host's terminal and onInterruptd; a server
- * that someone started in a terminal ends by it. Returns the function that stops listening.
+ * Calls `handler` for the signals that end the program. On stdio SIGINT is the business of the host's terminal
+ * and ignored; a server that someone started in a terminal ends by it. Returns the function that stops listening.
  */
 export function onStopSignal(
   handler: (signal: string) => void,

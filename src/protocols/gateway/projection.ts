@@ -11,6 +11,7 @@ import type {
   ToolMessage,
   UserMessage,
 } from "@/core/contract.ts";
+import { readSkillTurn, typedSkill } from "./skill_turn.ts";
 
 export type TranscriptMessage = Record<string, unknown>;
 
@@ -52,6 +53,13 @@ function rowFields(message: Message): Record<string, unknown> {
 function renderUser(message: UserMessage): TranscriptMessage | null {
   const text = message.displayText ?? displayText(message.content);
   if (text.startsWith("[System:")) return null;
+  if (message.displayKind === undefined) {
+    const skill = readSkillTurn(text);
+    if (skill) {
+      const marks = { display_kind: "skill_invocation", display_metadata: { skill: skill.name } };
+      return { role: "user", text: typedSkill(skill), ...rowFields(message), ...marks };
+    }
+  }
   return { role: message.displayKind === "system" ? "system" : "user", text, ...rowFields(message) };
 }
 

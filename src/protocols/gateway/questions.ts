@@ -23,8 +23,8 @@ export interface QuestionDesk {
 export class Questions {
   readonly #hermes: Hermes;
   readonly #desk: QuestionDesk;
-  /** Who has answered what, until the core says that it is settled. */
-  readonly #answeredBy = new Map<string, Client>();
+  /** Who has answered what, until the core says that it is settled; `bySelf`: by a response to our own request. */
+  readonly #answeredBy = new Map<string, { readonly client: Client; readonly bySelf: boolean }>();
   /** Who has said that a question cannot be shown there. */
   readonly #declined = new Map<string, Set<Client>>();
 
@@ -48,8 +48,8 @@ export class Questions {
     if ((outcome.type === "timeout" || answeredElsewhere) && family !== "clarify") {
       this.#desk.emitTo("events", `${family}.expire`, { request_id: requestIdOf(ask) });
     }
-    const only = this.#desk.audience.speaking("requests").every((client) => client === answerer);
-    if (only) return;
+    const knows = (client: Client) => answerer?.bySelf === true && client === answerer.client;
+    if (this.#desk.audience.speaking("requests").every(knows)) return;
     this.#desk.emitTo("requests", "request.cancel", {
       id: serverRequestIdOf(ask),
       method: family,
@@ -74,9 +74,12 @@ export class Questions {
     }));
   }
 
-  /** Remembers who is about to answer by a response, so that this connection is not told about its own answer. */
-  answering(ask: Ask, client: Client): void {
-    this.#answeredBy.set(ask.id, client);
+  /**
+   * Remembers who of the request dialect is about to answer: the event connection is told that the question has gone.
+   * Who answers by a response is not told about its own answer.
+   */
+  answering(ask: Ask, client: Client, { bySelf }: { readonly bySelf: boolean }): void {
+    this.#answeredBy.set(ask.id, { client, bySelf });
   }
 
   notAnswering(ask: Ask): void {

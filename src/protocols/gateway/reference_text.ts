@@ -56,6 +56,15 @@ function fileReference(shown: string, value: string): Reference {
   return { kind: "file", shown, value: range[1]!, lines: [from, Math.max(from, to)] };
 }
 
+/** The value as it has to be written behind `@file:` or `@folder:` so that `findReferences` reads all of it. */
+export function quoteValue(value: string): string {
+  const isPlain = !/[\s"'`]/.test(value) &&
+    withoutPunctuation(value) === value;
+  if (isPlain) return value;
+  const quote = ['"', "'", "`"].find((one) => !value.includes(one));
+  return quote === undefined ? value : `${quote}${value}${quote}`;
+}
+
 /** A fenced block that its own content cannot end. */
 export function fenced(content: string, language = ""): string {
   const longest = [...content.matchAll(/`{3,}/g)].reduce((most, [run]) => Math.max(most, run.length), 2);

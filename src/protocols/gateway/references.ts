@@ -5,6 +5,7 @@
  */
 import { extname, isAbsolute, relative, resolve } from "node:path";
 import type { Hermes } from "@/app/mod.ts";
+import { harmlessRepository, PLAIN_DIFF } from "@/lib/safe_git.ts";
 import type { Session } from "@/core/contract.ts";
 import { runChild } from "./child_run.ts";
 import type { Reference } from "./reference_text.ts";
@@ -104,9 +105,9 @@ async function partOf(reference: Reference, place: Place): Promise<Part> {
     case "folder":
       return await folderPart(reference, place);
     case "diff":
-      return await gitPart(["diff"], place);
+      return await gitPart(["diff", ...PLAIN_DIFF], place);
     case "staged":
-      return await gitPart(["diff", "--staged"], place);
+      return await gitPart(["diff", ...PLAIN_DIFF, "--staged"], place);
     case "git":
       return await commitsPart(reference, place);
     case "url":
@@ -189,11 +190,26 @@ async function commitsPart({ value }: Reference, place: Place): Promise<Part> {
   if (!/^\d{1,3}$/.test(value) || Number(value) === 0) {
     return { missing: "use @git: with a number of commits" };
   }
-  return await gitPart(["log", "-p", "--no-color", `-n${Math.min(MAX_COMMITS, Number(value))}`], place);
+  return await gitPart([
+    "log",
+    "-p",
+    "--pretty=medium",
+    ...PLAIN_DIFF,
+    `-n${Math.min(MAX_COMMITS, Number(value))}`,
+  ], place);
 }
 
 async function gitPart(args: readonly string[], { hermes, cwd, signal, limit }: Place): Promise<Part> {
-  const command = { program: "git", args: ["--no-pager", ...args], cwd, env: hermes.childEnv() };
+  const repository = await harmlessRepository(hermes.platform.files, cwd);
+  if (!repository) {
+    return { missing: "there is no repository here, or its settings make git run other programs" };
+  }
+  const command = {
+    program: "git",
+    args: [...repository.args, ...args],
+    cwd,
+    env: { ...hermes.childEnv(), ...repository.env },
+  };
   const run = runChild(hermes.platform, { ...command, timeoutMs: GIT_MS, signal, keep: limit + 1 });
   const { code, stdout, stderr, stopped } = await run.catch(() => ({
     code: null,

@@ -99,6 +99,7 @@ export class TurnRenderer {
       case "turn.end":
         return this.#turnEnd(event.result);
       case "subagent": {
+        if (to.toolProgress() === "off") return;
         const shown = renderSubagent(event.agent, event.step);
         return shown ? to.emit(shown.type, shown.payload) : undefined;
       }
@@ -178,7 +179,7 @@ export class TurnRenderer {
   }
 
   #sessionChange(what: (CoreEvent & { type: "session.change" })["what"]): void {
-    if (what === "closed" || what === "delegation") return;
+    if (what === "closed" || what === "delegation" || what === "notices") return;
     const title = this.#to.title();
     if (what === "title" && title !== null && !this.#to.titling()) {
       this.#to.emit("session.title", { session_id: this.#to.storedId(), title });

@@ -25,6 +25,8 @@ export interface WsOptions extends GatewayOptions {
 
 const PATH = "/api/ws";
 const PING_SECONDS = 20;
+/** Characters of requests that wait on one connection; a host that sends on above this is given up. */
+const MAX_BACKLOG = 64 << 20;
 
 /** Serves until a signal; the result is the exit code. */
 export async function serveGatewayWs(options: WsOptions): Promise<number> {
@@ -130,7 +132,7 @@ class WsServer {
     // An empty Host header makes an address that nothing can be read from.
     const url = URL.parse(request.url);
     if (!url) {
-      return refuse({ status: 400, code: "bad_request", message: "The request has no usable address" });
+      return refuse({ status: 403, code: "host_not_allowed", message: "The request names no usable Host" });
     }
     const refusal = refuseUpgrade({
       bind: options.host,
@@ -187,6 +189,7 @@ class WsServer {
     socket.onmessage = (event) => {
       if (typeof event.data !== "string") return socket.close(1003, "text messages only");
       if (isOver(event.data, maxBytes)) return socket.close(1009, "message too large");
+      if (peer.backlog > MAX_BACKLOG) return socket.close(1013, "too many requests are waiting");
       const text = event.data.trim();
       if (text !== "") peer.receive(text);
     };

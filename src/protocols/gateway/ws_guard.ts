@@ -74,7 +74,7 @@ function isKnownOrigin(facts: UpgradeFacts): boolean {
 
 function isRightToken(facts: UpgradeFacts): boolean {
   const bearer = /^bearer\s+(.+)$/i.exec(facts.authorization ?? "")?.[1]?.trim();
-  const given = facts.queryToken ?? bearer ?? "";
+  const given = facts.queryToken || bearer || "";
   return given !== "" && isSameText(given, facts.token);
 }
 

@@ -144,6 +144,33 @@ Deno.test("complete.path lists folders, references after @, and files of the rep
   });
 });
 
+Deno.test("complete.path: in a repository every file is found, by its real name, and as a reference that is read", async () => {
+  await withGateway({ model: { turns: ["read"] } }, async ({ host, model, rig }) => {
+    const git = (...args: string[]) => new Deno.Command("git", { args, cwd: rig.workspace }).output();
+    await git("init", "-q");
+    // A list far longer than what is kept of other programs' output.
+    await Deno.mkdir(`${rig.workspace}/many`);
+    const long = "x".repeat(150);
+    for (let n = 0; n < 1000; n++) await Deno.writeTextFile(`${rig.workspace}/many/${n}_${long}`, "");
+    await Deno.mkdir(`${rig.workspace}/a dir`);
+    for (const name of ["aaa.ts", "größe.txt", "a dir/two words.md"]) {
+      await Deno.writeTextFile(`${rig.workspace}/${name}`, `about ${name}\n`);
+    }
+    const { sid } = await host.session({ cwd: rig.workspace });
+    const complete = async (word: string) =>
+      (await host.request("complete.path", { session_id: sid, word })).items.map((item: Json) => item.text);
+    assertEquals(await complete("@aaa"), ["@file:aaa.ts"]);
+    assertEquals(await complete("@größe"), ["@file:größe.txt"]);
+    assertEquals(await complete("@two w"), ['@file:"a dir/two words.md"']);
+    assertEquals(await complete("@file:a d"), ['@file:"a dir/']);
+    assertEquals(await complete('@file:"a dir/t'), ['@file:"a dir/two words.md"']);
+    assertEquals(await complete("@folder:a"), ['@folder:"a dir/"']);
+    await host.turn(sid, `read @file:größe.txt and @file:"a dir/two words.md"`);
+    const sent = JSON.stringify(model.calls()[0]!.body.messages);
+    for (const name of ["größe.txt", "a dir/two words.md"]) assert(sent.includes(`about ${name}`), name);
+  });
+});
+
 /** A desktop's clipboard program, for tests: prints the file that it is told. */
 async function fakeClipboard(home: string, script: string): Promise<Record<string, string>> {
   const bin = `${home}/fake-bin`;

@@ -85,6 +85,8 @@ Deno.test("gateway 59: too little is a no-op, a long one gets shorter, moves its
       ["compressed", 0, 2, 2, true],
     );
     assertEquals(updates(host, sid), [["status", "ready"]]);
+    const told = host.events.filter((event) => event.session_id === sid).map((event) => event.type);
+    assertEquals(told.slice(-3), ["session.info", "session.info", "status.update"]);
 
     await say(host, sid, ...LONG.slice(1));
     const done = await host.request("session.compress", { session_id: sid, focus_topic: "letters" });

@@ -1,67 +1,8 @@
 /** The contract for hosts: what it says is what the program does, and what docs/gateway.md names is in it. */
-import { Ajv } from "ajv";
 import { assert, assertEquals } from "../../support/assert.ts";
-import type { GatewayHost, Json } from "../../support/gateway_driver.ts";
-import { startProgram } from "../../support/program.ts";
-import { makeRig } from "../../support/program.ts";
+import type { Json } from "../../support/gateway_driver.ts";
+import { Contract, output } from "./contract_check.ts";
 import { dangerous, terminal, toolTurn, withGateway } from "./scene.ts";
-
-async function output(...args: string[]): Promise<string> {
-  await using rig = await makeRig();
-  const child = startProgram(["gateway", ...args], { rig });
-  await child.stdin.close();
-  const [status, out] = await Promise.all([
-    child.status,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  assertEquals(status.code, 0);
-  return out;
-}
-
-/** Checks values against the document. */
-class Contract {
-  readonly document: Json;
-  readonly #ajv: Ajv;
-
-  constructor(text: string) {
-    this.document = JSON.parse(text);
-    this.#ajv = new Ajv({ strict: false, allErrors: true });
-    this.#ajv.addSchema({ $id: "c", components: this.document.components });
-  }
-
-  check(schema: Json, value: unknown, what: string): void {
-    const linked = JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"c#/components/'));
-    const validate = this.#ajv.compile(linked);
-    assert(validate(value), `${what}: ${this.#ajv.errorsText(validate.errors)}\n${JSON.stringify(value)}`);
-  }
-
-  event(params: Json): void {
-    const schema = this.document["x-events"][params.type];
-    assert(schema !== undefined, `the contract has no event ${params.type}`);
-    if (schema === null) assertEquals("payload" in params, false, params.type);
-    else this.check(schema, params.payload, params.type);
-  }
-
-  method(name: string): Json {
-    const found = this.document.methods.find((one: Json) => one.name === name);
-    assert(found, `the contract has no method ${name}`);
-    return found;
-  }
-
-  /** Calls, and holds what was sent and what came back against the contract. */
-  async call(host: GatewayHost, name: string, params: Json = {}): Promise<Json> {
-    const method = this.method(name);
-    for (const [key, value] of Object.entries(params)) {
-      const param = method.params.find((one: Json) => one.name === key);
-      assert(param, `${name} has no parameter ${key}`);
-      this.check(param.schema, value, `${name} ${key}`);
-    }
-    const result = await host.request(name, params);
-    this.check(method.result.schema, result, name);
-    return result;
-  }
-}
 
 Deno.test("gateway --schema is an OpenRPC document in which every method and parameter has a shape", async () => {
   const { document } = new Contract(await output("--schema"));

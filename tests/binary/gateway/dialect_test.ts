@@ -292,6 +292,32 @@ Deno.test("R: subscribers are added; a default connection beside them is asked i
   });
 });
 
+Deno.test("E.1: an answer by method from a subscriber ends the question in both dialects, on every connection", async () => {
+  await withWsGateway({}, async ({ connect, model, rig }) => {
+    await Deno.mkdir(`${rig.workspace}/build`);
+    model.push(removal(rig), "Gone.");
+    const [plain, one, two] = [await connect(), await connect(), await connect()];
+    for (const host of [one, two]) await optIn(host);
+    const { session_id } = await plain.request("session.create");
+    for (const host of [one, two]) await host.request("session.activate", { session_id });
+    await plain.request("prompt.submit", { session_id, text: "remove" });
+    const { request_id } = await plain.event("approval.request", session_id);
+    const { id } = await asked(one);
+    await asked(two);
+    const choice = { session_id, request_id, choice: "once" };
+    assertEquals(await one.request("approval.respond", choice), { resolved: 1 });
+    for (const host of [plain, one, two]) {
+      assertEquals((await host.event("message.complete", session_id)).text, "Gone.");
+    }
+    const expired = plain.events.filter((event) => event.type === "approval.expire");
+    assertEquals(expired.map((event) => event.payload), [{ request_id }]);
+    for (const host of [one, two]) {
+      assertEquals(cancels(host), [{ id, method: "approval", reason: "resolved" }]);
+    }
+    assertEquals(await two.request("approval.respond", choice), { resolved: 0 });
+  });
+});
+
 Deno.test("R: a session lives while any subscriber is attached", async () => {
   await withWsGateway({ env: { HERMES_TUI_WS_ORPHAN_REAP_GRACE_S: "0.2" } }, async ({ connect }) => {
     const [one, two] = [await connect(), await connect()];

@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { call, calling } from "../../support/core_driver.ts";
 import type { Json } from "../../support/gateway_driver.ts";
+import { eventually } from "../../support/program.ts";
 import { terminal, toolTurn, withGateway } from "./scene.ts";
 import { withWsGateway } from "./ws_scene.ts";
 
@@ -41,6 +42,37 @@ Deno.test("HERMES_TUI_CHECKPOINTS=0 keeps nothing, and rollback.list says so", a
     assertEquals(await Array.fromAsync(Deno.readDir(`${rig.home}/snapshots`)).catch(() => []), []);
   });
 });
+
+Deno.test("HERMES_TUI_SLASH_TIMEOUT_S: slash.exec gives a command up with 5030 and ends what it started", async () => {
+  const mark = `sleep 25; : ${crypto.randomUUID()}`;
+  const config = { quick_commands: { wait: { type: "exec", command: mark } } };
+  await withGateway({ config, env: { HERMES_TUI_SLASH_TIMEOUT_S: "1" } }, async ({ host, rig }) => {
+    const { sid } = await host.session({ cwd: rig.workspace });
+    const { code, message } = await host.refused("slash.exec", { session_id: sid, command: "/wait" });
+    // Less than 5 s counts as 5.
+    assertEquals([code, message], [5030, "/wait did not answer within 5 s"]);
+    await eventually(
+      async () => (await countRunning(mark)) === 0 || undefined,
+      5_000,
+      "the end of the shell",
+    );
+    assertEquals(
+      (await host.request("slash.exec", { session_id: sid, command: "/version" })).output.length > 0,
+      true,
+    );
+  });
+});
+
+/** How many processes of that shell line are left on this machine. */
+async function countRunning(mark: string): Promise<number> {
+  let count = 0;
+  for await (const { name } of Deno.readDir("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const line = await Deno.readTextFile(`/proc/${name}/cmdline`).catch(() => "");
+    if (line.includes(mark)) count++;
+  }
+  return count;
+}
 
 type Ask = (method: string, params?: Json) => Promise<Json>;
 

@@ -57,27 +57,34 @@ Deno.test("F set_model: command.dispatch with /model stays in the session", asyn
   });
 });
 
-Deno.test("F compact: session.compress", async () => {
-  await withGateway({}, async ({ host }) => {
-    const { sid } = await host.session();
+Deno.test("F compact: session.compress shortens what the model is sent, under the same live id", async () => {
+  await withGateway({ model: { respond: () => "a short answer" } }, async ({ host, model }) => {
+    const { sid, stored } = await host.session();
+    for (let n = 0; n < 8; n++) await host.turn(sid, `turn ${n} ${"word ".repeat(200)}`);
+    const before = model.calls().at(-1)!.body.messages.length;
     const done = await host.request("session.compress", { session_id: sid });
-    assertEquals([done.status, done.summary.noop], ["compressed", true]);
+    assertEquals([done.status, done.summary.noop, done.removed > 0], ["compressed", false, true]);
+    await host.turn(sid, "and on");
+    assert(model.calls().at(-1)!.body.messages.length < before + 2);
+    assert((await host.request("session.status", { session_id: sid })).session_key !== stored);
   });
 });
 
-Deno.test("F get_state: session.status has members for programs", async () => {
-  await withGateway({}, async ({ host }) => {
+Deno.test("F get_state: session.status has members for programs, idle and while a turn runs", async () => {
+  await withGateway({ model: { turns: [SLOW] } }, async ({ host }) => {
     const { sid, stored } = await host.session();
-    const { session_key, model, provider, running, status } = await host.request("session.status", {
-      session_id: sid,
-    });
-    assertEquals([session_key, model, provider, running, status], [
-      stored,
-      "scripted",
-      "custom",
-      false,
-      "idle",
-    ]);
+    const state = async () => {
+      const { session_key, model, provider, running, status } = await host.request("session.status", {
+        session_id: sid,
+      });
+      return [session_key, model, provider, running, status];
+    };
+    assertEquals(await state(), [stored, "scripted", "custom", false, "idle"]);
+    await host.request("prompt.submit", { session_id: sid, text: "go" });
+    assertEquals(await state(), [stored, "scripted", "custom", true, "working"]);
+    await host.event("message.complete", sid);
+    await host.idle(sid);
+    assertEquals(await state(), [stored, "scripted", "custom", false, "idle"]);
   });
 });
 
@@ -90,16 +97,32 @@ Deno.test("F get_messages: session.history", async () => {
   });
 });
 
-Deno.test("F switch_session and fork: session.resume and session.branch", async () => {
-  await withGateway({ model: { turns: ["one", "two"] } }, async ({ host, model }) => {
-    const { sid, stored } = await host.session();
+Deno.test("F switch_session: session.resume goes back to a conversation that was left", async () => {
+  await withGateway({ model: { turns: ["one", "two", "three"] } }, async ({ host, model }) => {
+    const first = await host.session();
+    await host.turn(first.sid, "a");
+    const second = await host.session();
+    await host.turn(second.sid, "b");
+    await host.request("session.close", { session_id: first.sid });
+    const back = await host.request("session.resume", { session_id: first.stored });
+    assertEquals([back.resumed, back.messages.length], [first.stored, 2]);
+    await host.turn(back.session_id, "again");
+    assertEquals(sentTexts(model.calls()[2], "user"), ["a", "again"]);
+    const live = await host.request("session.resume", { session_id: second.stored });
+    assertEquals(live.session_id, second.sid);
+  });
+});
+
+Deno.test("F fork: session.branch copies the conversation, and the two go on apart", async () => {
+  await withGateway({ model: { turns: ["one", "two", "three"] } }, async ({ host, model }) => {
+    const { sid } = await host.session();
     await host.turn(sid, "a");
     const branch = await host.request("session.branch", { session_id: sid });
     assertMatch(branch.session_id, /^[0-9a-f]{8}$/);
     await host.turn(branch.session_id, "b");
+    await host.turn(sid, "c");
     assertEquals(sentTexts(model.calls()[1], "user"), ["a", "b"]);
-    const back = await host.request("session.resume", { session_id: stored });
-    assertEquals([back.session_id, back.messages.length], [sid, 2]);
+    assertEquals(sentTexts(model.calls()[2], "user"), ["a", "c"]);
   });
 });
 

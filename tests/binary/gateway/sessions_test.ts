@@ -153,6 +153,23 @@ Deno.test("gateway 55: racing resumes of one id give one live session", async ()
   assertEquals((await host.request("session.active_list")).sessions.length, 1);
 });
 
+Deno.test("gateway 55: where one session may be live, racing resumes of one id need one place", async () => {
+  const config = { max_concurrent_sessions: 1 };
+  await withGateway({ model: { turns: ["One."] }, config }, async ({ host }) => {
+    const { sid, stored } = await host.session();
+    await host.turn(sid, "hi");
+    await host.request("session.close", { session_id: sid });
+    const infos = host.eventsOf("session.info").length;
+    const ids = await Promise.all([1, 2, 3].map(() => host.post("session.resume", { session_id: stored })));
+    const answers = await Promise.all(ids.map((id) => host.response(id)));
+    assertEquals(new Set(answers.map(({ result }) => result?.session_id)).size, 1);
+    const live = answers[0].result.session_id;
+    await host.turn(live, "more");
+    // It has told about itself once, and at the end of its turn.
+    assertEquals(host.eventsOf("session.info").length - infos, 2);
+  });
+});
+
 Deno.test("gateway 56: resume by exact title; unknown is 4007, missing is 4006, and neither makes a session", async () => {
   await withGateway({ model: { turns: ["One."] } }, async ({ host }) => {
     const { sid, stored } = await host.session();

@@ -1,6 +1,6 @@
 /** Keys that hosts keep, the user's own prompt, and the guard before an expensive model (tui-gateway.md B.14, D.3). */
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
-import { startGateway } from "../../support/gateway_driver.ts";
+import { type Json, startGateway } from "../../support/gateway_driver.ts";
 import { sentTexts, withGateway } from "./scene.ts";
 
 Deno.test("B.14: what only hosts show is kept over a restart, read by config.get, and refused when it is none", async () => {
@@ -89,6 +89,62 @@ Deno.test("D.3: a model far above the usual price is asked about first, and noth
     const command = { session_id: sid, command: "/model gold", confirm_expensive_model: true };
     assertEquals((await host.request("command.dispatch", command)).confirm_required, undefined);
     assertEquals(await model(), "gold");
+  });
+});
+
+Deno.test("B.0 Usage: what a conversation has cost is told where the price is known, also after a resume", async () => {
+  const gold = { id: "gold", pricing: { prompt: "0.00001", completion: "0.00002" } };
+  const turns = ["one", "two"];
+  await withGateway({ model: { models: ["scripted", gold], turns } }, async ({ host }) => {
+    const { sid, stored } = await host.session();
+    const cost = (usage: Json) => [usage.cost_usd, usage.cost_status];
+    const free = await host.turn(sid, "a");
+    assertEquals(cost(free.usage), [undefined, undefined]);
+    await host.request("config.set", { key: "model", value: "gold", session_id: sid });
+    const { usage } = await host.turn(sid, "b");
+    const spent = usage.input - free.usage.input;
+    const expected = Math.round((spent * 10 + (usage.output - free.usage.output) * 20) * 1000) / 1e9;
+    assertEquals(cost(usage), [expected, "estimated"]);
+    assertEquals(cost(await host.request("session.usage", { session_id: sid })), [expected, "estimated"]);
+    await host.request("session.close", { session_id: sid });
+    const resumed = await host.request("session.resume", { session_id: stored });
+    assertEquals(cost(resumed.info.usage), [expected, "estimated"]);
+  });
+});
+
+Deno.test("B.14 reasoning: every word for how much is shown, by config.set and by /reasoning", async () => {
+  await withGateway({}, async ({ host }) => {
+    const { sid } = await host.session();
+    const on = { session_id: sid };
+    const shown = async () => [
+      (await host.request("config.get", { key: "reasoning", ...on })).display,
+      (await host.request("config.get", { key: "thinking_mode" })).value,
+    ];
+    const words: [word: string, value: string, shown: string[]][] = [
+      ["off", "hide", ["hide", "collapsed"]],
+      ["on", "show", ["show", "collapsed"]],
+      ["all", "full", ["show", "full"]],
+      ["hide", "hide", ["hide", "full"]],
+      ["short", "clamp", ["show", "truncated"]],
+      ["full", "full", ["show", "full"]],
+      ["collapse", "clamp", ["show", "truncated"]],
+      ["show", "show", ["show", "truncated"]],
+      ["clamp", "clamp", ["show", "truncated"]],
+    ];
+    for (const [word, value, expected] of words) {
+      const infos = host.eventsOf("session.info", sid).length;
+      assertEquals(await host.request("config.set", { key: "reasoning", value: word, ...on }), {
+        key: "reasoning",
+        value,
+      });
+      assertEquals([word, await shown()], [word, expected]);
+      assertEquals(host.eventsOf("session.info", sid).length, infos + 1);
+    }
+    for (const [word, expected] of [["full", ["show", "full"]], ["hide", ["hide", "full"]]] as const) {
+      const { output } = await host.request("slash.exec", { command: `/reasoning ${word}`, ...on });
+      assertEquals([output, await shown()], [`Reasoning: ${word}`, [...expected]]);
+    }
+    assertEquals((await host.request("config.get", { key: "reasoning", ...on })).value, "medium");
   });
 });
 

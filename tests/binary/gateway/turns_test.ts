@@ -321,6 +321,14 @@ Deno.test("gateway 41: steer refuses nothing to say, an unknown session, and an 
   });
 });
 
+Deno.test("B.6: a session without a usable model cannot be steered: 4010, behind 4002 and 4001", async () => {
+  await withGateway({ config: { model: {} } }, async ({ host }) => {
+    const { sid } = await host.session();
+    assertEquals((await host.refused("session.steer", { session_id: sid, text: "" })).code, 4002);
+    assertEquals((await host.refused("session.steer", { session_id: sid, text: "x" })).code, 4010);
+  });
+});
+
 Deno.test("steer text that met no tool boundary runs as the next turn and is reported", async () => {
   await withGateway({
     model: { turns: [{ steps: [{ text: "a" }, { delay_ms: 300, text: "b" }] }, "Steered."] },

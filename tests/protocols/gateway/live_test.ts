@@ -88,7 +88,9 @@ const hermes = {
   version: "0.0.0",
   platform: { clock: { now: () => 0 }, files: { statSync: () => null, readTextSync: () => null } },
   isReady: true,
-  sessions: { delegation: { active: () => [], detachedIn: () => 0, hasLater: () => false } },
+  sessions: {
+    delegation: { active: () => [], isChild: () => false, detachedIn: () => 0, hasLater: () => false },
+  },
 } as unknown as Hermes;
 
 function open(): { session: FakeSession; live: LiveSession; client: Client; types(): string[] } {

@@ -24,7 +24,8 @@ Deno.test("A.5: workers are the methods the contract calls workers", () => {
   const workers = [
     "session.list session.resume session.branch session.compress slash.exec cli.exec shell.exec complete.path",
     "complete.slash setup.status setup.runtime_check process.list plugins.manage browser.manage model.options",
-    "reload.mcp session.usage session.active_list",
+    "reload.mcp session.usage session.active_list skills.manage billing.step_up billing.state voice.toggle",
+    "voice.record learning.frames pet.cells pet.gallery pet.select",
     // It has to wait for a program, like the calls that the contract names as such.
     "clipboard.paste",
   ].join(" ").split(" ");

@@ -97,3 +97,16 @@ Deno.test("content of several parts becomes text, images as their address or a l
   ] as const;
   assertEquals(project({ role: "user", content })[0]!["text"], "look\nhttps://x.test/a.png\n[image]");
 });
+
+Deno.test("an expanded skill is shown as it was typed; a text that only looks like one is text", () => {
+  const head = '[The user runs the skill "deploy" (folder /s/deploy). Follow its instructions.]\n\nShip.';
+  const shown = (content: string) => project({ role: "user", content })[0];
+  const marks = { display_kind: "skill_invocation", display_metadata: { skill: "deploy" } };
+  assertEquals(shown(head), { role: "user", text: "/deploy", ...marks });
+  assertEquals(shown(`${head}\n\nThe user adds:\nnow, please`), {
+    role: "user",
+    text: "/deploy now, please",
+    ...marks,
+  });
+  assertEquals(shown(`He said: ${head}`), { role: "user", text: `He said: ${head}` });
+});

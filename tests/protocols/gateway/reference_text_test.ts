@@ -1,5 +1,10 @@
 import { assertEquals } from "../../support/assert.ts";
-import { fenced, findReferences, mayRefer } from "../../../src/protocols/gateway/reference_text.ts";
+import {
+  fenced,
+  findReferences,
+  mayRefer,
+  quoteValue,
+} from "../../../src/protocols/gateway/reference_text.ts";
 
 const shown = (text: string) => findReferences(text).map((one) => [one.kind, one.value, one.lines ?? null]);
 
@@ -50,4 +55,11 @@ Deno.test("findReferences() keeps dots that are a folder, and drops those that e
     ["file", "a.ts", null],
     ["folder", "src/.", null],
   ]);
+});
+
+Deno.test("quoteValue() writes a path so that findReferences() reads it whole", () => {
+  for (const path of ["a.ts", "two words.md", "end.", "(x)", 'a"b c', "it's one", "src/", "größe.txt"]) {
+    assertEquals(shown(`see @file:${quoteValue(path)} there`), [["file", path, null]]);
+  }
+  assertEquals(quoteValue("plain/path.ts"), "plain/path.ts");
 });

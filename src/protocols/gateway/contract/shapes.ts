@@ -21,6 +21,9 @@ export const Usage = z.looseObject({
   context_percent: z.optional(z.int()),
   cache_read: z.optional(z.int()),
   cache_write: z.optional(z.int()),
+  active_subagents: z.optional(z.int()),
+  cost_usd: z.optional(z.number()),
+  cost_status: z.optional(z.enum(["exact", "estimated"])),
 });
 
 export const McpServer = z.looseObject({
@@ -67,6 +70,7 @@ export const TranscriptMessage = z.looseObject({
   row_id: z.optional(z.int()),
   timestamp: z.optional(z.number()),
   display_kind: z.optional(text),
+  display_metadata: z.optional(open),
   reasoning: z.optional(text),
   tool_call_id: z.optional(text),
   args: z.optional(open),
@@ -76,6 +80,14 @@ export const OpenRequest = z.looseObject({
   id: text,
   method: z.enum(["approval", "clarify", "sudo", "secret"]),
   params: open,
+});
+
+/** An event of a session as it was sent. */
+export const KeptEvent = z.looseObject({
+  type: text,
+  session_id: text,
+  payload: z.optional(open),
+  seq: z.int(),
 });
 
 export const Inflight = z.looseObject({ user: text, assistant: text, streaming: z.boolean() });
@@ -153,6 +165,7 @@ export const SHAPES = {
   SessionInfo,
   TranscriptMessage,
   OpenRequest,
+  KeptEvent,
   Inflight,
   LivePayload,
   ApprovalRequest,

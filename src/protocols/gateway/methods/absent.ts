@@ -4,20 +4,28 @@
  */
 import * as z from "zod/mini";
 import { RpcError } from "../errors.ts";
+import type { MethodKind } from "../peer.ts";
 import type { DefinedMethod } from "./define.ts";
 import { anything, method, NO_PARAMS, optional } from "./define.ts";
 
 const LOGGED_OUT = { ok: true, logged_in: false, message: "This program has no account and no billing" };
 const text = optional(z.string());
 
+/** Of those that a host asks this of, the ones that take long elsewhere (A.5). */
+const WORKERS = new Set(["billing.state", "billing.step_up", "learning.frames"]);
+
+function kindOf(name: string): MethodKind {
+  return WORKERS.has(name) || /^(voice|pet)\./.test(name) ? "worker" : "inline";
+}
+
 function fixed(name: string, result: Record<string, unknown>): DefinedMethod {
-  return method({ name, kind: "inline", params: NO_PARAMS, handle: () => result });
+  return method({ name, kind: kindOf(name), params: NO_PARAMS, handle: () => result });
 }
 
 function refused(name: string, code: number, message: string): DefinedMethod {
   return method({
     name,
-    kind: "inline",
+    kind: kindOf(name),
     params: NO_PARAMS,
     handle: () => {
       throw new RpcError(code, message);
@@ -41,7 +49,7 @@ export function absentMethods(): DefinedMethod[] {
     fixed("pet.gallery", { enabled: false, active: null, pets: [] }),
     method({
       name: "pet.select",
-      kind: "inline",
+      kind: "worker",
       params: z.object({ slug: text }),
       handle: (params) => {
         if (!params.slug) throw new RpcError(4004, "slug is required");

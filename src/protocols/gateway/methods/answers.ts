@@ -3,7 +3,7 @@
  * unclear, late or not offered ever counts as consent.
  */
 import * as z from "zod/mini";
-import type { ApprovalChoice, Ask } from "@/core/contract.ts";
+import type { ApprovalChoice, Ask, AskAnswer } from "@/core/contract.ts";
 import type { AskFamily } from "../asks.ts";
 import { familyOf, requestIdOf } from "../asks.ts";
 import { RpcError } from "../errors.ts";
@@ -63,7 +63,22 @@ function answerText(
 ): boolean {
   const found = gateway.live.findAsk(requestId, family);
   if (!found) return false;
-  return found.live.session.answer(found.ask.id, { type: "text", text: answer }, client.name) === "accepted";
+  return answerAsk(gateway, found.live, found.ask, { type: "text", text: answer }, client);
+}
+
+/** False when it comes too late. */
+function answerAsk(
+  gateway: Gateway,
+  live: LiveSession,
+  ask: Ask,
+  answer: AskAnswer,
+  client: Client,
+): boolean {
+  const inRequests = gateway.live.dialects.of(client) === "requests";
+  if (inRequests) live.questions.answering(ask, client, { bySelf: false });
+  const isAccepted = live.session.answer(ask.id, answer, client.name) === "accepted";
+  if (inRequests && !isAccepted) live.questions.notAnswering(ask);
+  return isAccepted;
 }
 
 function answerOrExpired(
@@ -94,9 +109,7 @@ function respondApproval(gateway: Gateway, params: ApprovalParams, client: Clien
   if (refusing) {
     throw new RpcError(4002, `choice "${choice}" was not offered by request ${requestIdOf(refusing)}`);
   }
-  const accepted = asks.filter((ask) =>
-    live.session.answer(ask.id, { type: "choice", choice }, client.name) === "accepted"
-  );
+  const accepted = asks.filter((ask) => answerAsk(gateway, live, ask, { type: "choice", choice }, client));
   return { resolved: accepted.length };
 }
 

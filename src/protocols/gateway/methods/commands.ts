@@ -7,6 +7,7 @@ import { RpcError } from "../errors.ts";
 import { slashTimeoutMs } from "../launch.ts";
 import type { LiveSession } from "../live.ts";
 import type { Gateway } from "../server.ts";
+import { readSkillTurn, typedSkill } from "../skill_turn.ts";
 import { completeSlash, renderCatalog } from "./command_catalog.ts";
 import type { Call, DefinedMethod } from "./define.ts";
 import { anything, isTruthy, method, NO_PARAMS, optional } from "./define.ts";
@@ -127,7 +128,9 @@ async function dispatch(
   const command = hermes.commands.find(asked.name, "gateway");
   if (!command) return await dispatchSkill(gateway, sid, asked, signal);
   const live = gateway.live.require(sid);
-  if (command.needsIdle && live.busy) throw new RpcError(4009, `session busy: /${command.name} has to wait`);
+  if (command.needsIdle && live.running) {
+    throw new RpcError(4009, `session busy: /${command.name} has to wait`);
+  }
   if (command.name === "model" && asked.args !== "") {
     return await dispatchModel(gateway, live, asked, signal);
   }
@@ -175,9 +178,13 @@ async function dispatchModel(
 
 function renderDirective(result: CommandResult): Record<string, unknown> {
   if (result.type === "text") return { type: "exec", output: result.text, ...openedFields(result.opened) };
+  const skill = readSkillTurn(result.message);
+  const typed = skill && typedSkill(skill);
   return {
     type: result.type,
-    message: result.message,
+    // People edit what they have typed, the model is sent the skill.
+    message: typed !== null && result.type === "prefill" ? typed : result.message,
+    ...(typed !== null && result.type === "send" ? { display: typed } : {}),
     ...(result.notice === undefined ? {} : { notice: result.notice }),
   };
 }

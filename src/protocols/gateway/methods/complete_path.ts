@@ -5,13 +5,17 @@
 import { resolve } from "node:path";
 import * as z from "zod/mini";
 import type { Hermes } from "@/app/mod.ts";
+import { harmlessRepository } from "@/lib/safe_git.ts";
 import { runChild } from "../child_run.ts";
+import { quoteValue } from "../reference_text.ts";
 import type { Gateway } from "../server.ts";
 import type { DefinedMethod } from "./define.ts";
 import { anything, method, optional } from "./define.ts";
 
 const MAX_ITEMS = 30;
 const MAX_FILES = 20_000;
+/** Characters of git's list. */
+const MAX_LISTING = 4 << 20;
 const MAX_DEPTH = 12;
 const GIT_MS = 2_000;
 const SKIPPED = new Set([".git", "node_modules", "__pycache__", ".venv", "venv", "target", "dist"]);
@@ -51,21 +55,31 @@ export function completePathMethods(gateway: Gateway): DefinedMethod[] {
 
 async function complete(hermes: Hermes, word: string, cwd: string, signal: AbortSignal): Promise<Item[]> {
   if (word === "@") return REFERENCES.map(([text, meta]) => ({ text, display: text, meta }));
-  const reference = /^@(file|folder):(.*)$/.exec(word);
+  const reference = /^@(file|folder):["'`]?(.*)$/.exec(word);
   if (reference) {
     const [, kind, rest] = reference;
-    return await listDirectory(hermes, rest!, cwd, { prefix: `@${kind}:`, foldersOnly: kind === "folder" });
+    return await listDirectory(hermes, rest!, cwd, {
+      foldersOnly: kind === "folder",
+      // What is typed on inside a folder still stands in its quotes.
+      textOf: (path) =>
+        `@${kind}:${kind === "file" && path.endsWith("/") ? openQuoted(path) : quoteValue(path)}`,
+    });
   }
   if (!word.startsWith("@")) {
-    return await listDirectory(hermes, word, cwd, { prefix: "", foldersOnly: false });
+    return await listDirectory(hermes, word, cwd, { foldersOnly: false, textOf: (path) => path });
   }
   const wanted = word.slice(1).toLowerCase();
   const known = REFERENCES.filter(([text]) => text.startsWith(word.toLowerCase()));
   const files = rankFiles(await repositoryFiles(hermes, cwd, signal), wanted);
   return [
     ...known.map(([text, meta]) => ({ text, display: text, meta })),
-    ...files.map((path) => ({ text: `@file:${path}`, display: path, meta: "" })),
+    ...files.map((path) => ({ text: `@file:${quoteValue(path)}`, display: path, meta: "" })),
   ].slice(0, MAX_ITEMS);
+}
+
+function openQuoted(path: string): string {
+  const whole = quoteValue(path);
+  return whole === path ? path : whole.slice(0, -1);
 }
 
 /** Entries whose name begins with the last part of `word`; hidden ones only when it begins with a dot. */
@@ -73,7 +87,7 @@ async function listDirectory(
   hermes: Hermes,
   word: string,
   cwd: string,
-  options: { readonly prefix: string; readonly foldersOnly: boolean },
+  options: { readonly foldersOnly: boolean; textOf(path: string): string },
 ): Promise<Item[]> {
   const cut = word.lastIndexOf("/") + 1;
   const [shown, typed] = [word.slice(0, cut), word.slice(cut).toLowerCase()];
@@ -91,7 +105,7 @@ async function listDirectory(
   return fitting.slice(0, MAX_ITEMS).map((entry) => {
     const name = entry.isDirectory ? `${entry.name}/` : entry.name;
     return {
-      text: `${options.prefix}${shown}${name}`,
+      text: options.textOf(`${shown}${name}`),
       display: name,
       meta: entry.isDirectory ? "folder" : "",
     };
@@ -107,16 +121,22 @@ async function repositoryFiles(hermes: Hermes, cwd: string, signal: AbortSignal)
 /** `null` where git is not there or does not answer in time. */
 async function gitFiles(hermes: Hermes, cwd: string, signal: AbortSignal): Promise<string[] | null> {
   const { platform } = hermes;
+  const repository = await harmlessRepository(platform.files, cwd);
+  if (!repository) return null;
   const done = await runChild(platform, {
     program: "git",
-    args: ["ls-files", "-co", "--exclude-standard"],
+    args: [...repository.args, "ls-files", "-coz", "--exclude-standard"],
     cwd,
-    env: hermes.childEnv(),
+    env: { ...hermes.childEnv(), ...repository.env },
     timeoutMs: GIT_MS,
     signal,
+    keep: MAX_LISTING,
   }).catch(() => null);
   if (done?.code !== 0) return null;
-  return done.stdout.split("\n").filter((line) => line !== "").slice(0, MAX_FILES);
+  const paths = done.stdout.split("\0");
+  // What was cut off at the front took a part of the first path along.
+  if (done.stdout.length >= MAX_LISTING) paths.shift();
+  return paths.filter((path) => path !== "").slice(0, MAX_FILES);
 }
 
 async function walk(hermes: Hermes, root: string, signal: AbortSignal): Promise<string[]> {

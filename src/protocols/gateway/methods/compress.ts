@@ -36,7 +36,10 @@ export async function compressSession(live: LiveSession, focus: string): Promise
   try {
     if (count >= LEAST) await session.store();
     const report = await session.compact(focus === "" ? {} : { focus });
-    if (!report) return unchanged("compressed", count, tokens, "There is too little to compress");
+    if (!report) {
+      live.emitInfo();
+      return unchanged("compressed", count, tokens, "There is too little to compress");
+    }
     const { before, after } = report;
     return {
       status: "compressed",
@@ -54,6 +57,7 @@ export async function compressSession(live: LiveSession, focus: string): Promise
     };
   } catch (error) {
     if (!isAbort(error)) throw error;
+    live.emitInfo();
     return unchanged("aborted", count, tokens, "Compression stopped; nothing was changed");
   } finally {
     live.emit("status.update", { kind: "status", text: "ready" });

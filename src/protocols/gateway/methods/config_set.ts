@@ -150,16 +150,33 @@ async function setVerbose({ gateway, live, value }: SetCall): Promise<Record<str
   return { value: next };
 }
 
-const SHOW: Readonly<Record<string, boolean>> = { show: true, on: true, hide: false, off: false };
+/** How much of the model's thinking a host shows, by every word for it. */
+const SHOWN: Readonly<Record<string, "show" | "hide" | "full" | "clamp">> = {
+  show: "show",
+  on: "show",
+  hide: "hide",
+  off: "hide",
+  full: "full",
+  all: "full",
+  clamp: "clamp",
+  collapse: "clamp",
+  short: "clamp",
+};
 
 async function setReasoning({ gateway, live, value }: SetCall): Promise<Record<string, unknown>> {
   const { config } = gateway.hermes;
   const word = value.toLowerCase();
-  if (Object.hasOwn(SHOW, word)) {
-    await config.write(["display", "show_reasoning"], SHOW[word]!);
-    return { value: SHOW[word] ? "show" : "hide" };
+  const shown = Object.hasOwn(SHOWN, word) ? SHOWN[word]! : null;
+  if (shown !== null) {
+    await config.write(["display", "show_reasoning"], shown !== "hide");
+    if (shown === "full") await writeHostKey(gateway.hermes, "thinking_mode", "full");
+    if (shown === "clamp") await writeHostKey(gateway.hermes, "thinking_mode", "truncated");
+    live?.emitInfo();
+    return { value: shown };
   }
-  if (!EFFORTS.includes(word)) throw badValue("reasoning", value, [...EFFORTS, "show", "hide"]);
+  if (!EFFORTS.includes(word)) {
+    throw badValue("reasoning", value, [...EFFORTS, "show", "hide", "full", "clamp"]);
+  }
   if (live) await live.session.setReasoningEffort(word);
   else await config.write(["agent", "reasoning_effort"], word);
   return { value: word };
@@ -200,7 +217,7 @@ async function setYolo({ gateway, live, value, scope }: SetCall): Promise<Record
 async function setCwd({ gateway, live, value }: SetCall): Promise<Record<string, unknown>> {
   if (value === "") throw new RpcError(4016, "cwd is required");
   const path = await usableCwd(gateway, value);
-  if (live?.busy) {
+  if (live?.running) {
     throw new RpcError(4009, "session busy: the directory can be changed when the turn has ended");
   }
   if (live) await live.session.setCwd(path);
@@ -225,7 +242,7 @@ async function setPersonality({ gateway, live, value }: SetCall): Promise<Record
   if (!none && !names.includes(value)) {
     throw new RpcError(5001, `unknown personality "${value}"; known: ${["none", ...names].join(", ")}`);
   }
-  if (live?.busy) {
+  if (live?.running) {
     throw new RpcError(4009, "session busy: the personality can be changed when the turn has ended");
   }
   if (!live) await config.write(["display", "personality"], none ? "" : value);

@@ -1,11 +1,9 @@
 /** Methods on one live session besides prompting it (tui-gateway.md B.5–B.8, terminal.resize, E.3). */
 import * as z from "zod/mini";
-import type { Session } from "@/core/contract.ts";
 import { promptTokens } from "@/core/contract.ts";
 import type { Dialect } from "../audience.ts";
 import { RpcError } from "../errors.ts";
 import type { WireUsage } from "../info.ts";
-import { renderUsage } from "../info.ts";
 import type { LiveSession } from "../live.ts";
 import { lineageOf } from "../live_payload.ts";
 import { renderTranscript } from "../projection.ts";
@@ -35,7 +33,9 @@ export function conversationMethods(gateway: Gateway): DefinedMethod[] {
       handle: (params) => {
         const text = params.text?.trim() ?? "";
         if (text === "") throw new RpcError(4002, "text is required");
-        const accepted = sessions.require(params.session_id).session.steer(text);
+        const { session } = sessions.require(params.session_id);
+        if (session.modelError) throw new RpcError(4010, `nothing to steer: ${session.modelError.message}`);
+        const accepted = session.steer(text);
         return { status: accepted ? "queued" : "rejected", text };
       },
     }),
@@ -54,7 +54,10 @@ export function conversationMethods(gateway: Gateway): DefinedMethod[] {
       name: "session.usage",
       kind: "worker",
       params: onSession,
-      handle: (params) => renderSessionUsage(sessions.require(params.session_id).session),
+      handle: (params) => {
+        const live = sessions.require(params.session_id);
+        return live.session.usage().calls === 0 ? NO_CALLS : live.usage();
+      },
     }),
     method({
       name: "session.status",
@@ -117,9 +120,8 @@ const FOREIGN_EVENTS: Readonly<Record<Dialect, RegExp>> = {
   requests: /^(approval|clarify|sudo|secret)\.(request|expire)$/,
 };
 
-function renderSessionUsage(session: Session): WireUsage {
-  return session.usage().calls === 0 ? { calls: 0, input: 0, output: 0, total: 0 } : renderUsage(session);
-}
+/** Before the first call there is nothing to tell. */
+const NO_CALLS: WireUsage = { calls: 0, input: 0, output: 0, total: 0 };
 
 // ── title ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -137,8 +139,9 @@ function renderStatus(gateway: Gateway, live: LiveSession): Record<string, unkno
   const { session } = live;
   const { usage } = session.usage();
   const tokens = promptTokens(usage) + usage.output;
-  const model = session.model?.model ?? gateway.hermes.settings().model.default;
-  const provider = session.model?.provider ?? gateway.hermes.settings().model.provider;
+  const resolved = session.model;
+  const model = resolved?.model ?? gateway.hermes.settings().model.default;
+  const provider = resolved?.provider ?? gateway.hermes.settings().model.provider;
   const updatedAt = Math.max(session.lastActivityAt, live.createdAt);
   const lines = [
     "Hermes TUI Status",
@@ -149,20 +152,25 @@ function renderStatus(gateway: Gateway, live: LiveSession): Record<string, unkno
     `Model: ${model} (${provider})`,
     `Created: ${localMinute(session.createdAt)}`,
     `Last Activity: ${localMinute(updatedAt)}`,
-    `Tokens: ${tokens.toLocaleString("en-US")}`,
-    `Agent Running: ${live.busy ? "Yes" : "No"}`,
+    `Tokens: ${grouped(tokens)}`,
+    `Agent Running: ${live.running ? "Yes" : "No"}`,
   ];
   return {
     output: lines.join("\n"),
     session_key: session.headId,
     model,
     provider,
-    running: live.busy,
+    running: live.running,
     status: live.status,
     tokens,
     created_at: session.createdAt,
     updated_at: updatedAt,
   };
+}
+
+/** `12,345`; a formatter of the language library costs a millisecond at each call. */
+function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** `YYYY-MM-DD HH:MM`, local time. */

@@ -83,7 +83,6 @@ function approvalsOf(live: LiveSession): readonly Ask[] {
   return live.session.asks().filter((ask) => familyOf(ask.payload) === "approval");
 }
 
-/** What is open is asked again in the new way. */
 const MAX_NAME = 100;
 
 /** `{name, version?}` as one line; empty when there is none. */
@@ -94,6 +93,7 @@ function hostName(value: unknown): string {
   return whole.replace(/[\p{C}\s]+/gu, " ").trim().slice(0, MAX_NAME).toWellFormed();
 }
 
+/** What is open is asked again in the new way. */
 function switchDialect(gateway: Gateway, client: Client, dialect: Dialect): void {
   const { dialects } = gateway.live;
   if (dialects.of(client) === dialect) return;
@@ -113,11 +113,13 @@ export function takeResponse(gateway: Gateway, response: Response, client: Clien
   return true;
 }
 
+const BY_RESPONSE = { bySelf: true };
+
 function settle(live: LiveSession, ask: Ask, client: Client, value: unknown): void {
   const result = typeof value === "object" && value !== null ? value as Record<string, unknown> : {};
   if (familyOf(ask.payload) === "approval") return settleApproval(live, ask, client, result);
   const text = ask.payload.kind === "clarify" ? clarifyText(result) : result["value"];
-  live.questions.answering(ask, client);
+  live.questions.answering(ask, client, BY_RESPONSE);
   live.session.answer(ask.id, { type: "text", text: typeof text === "string" ? text : "" }, client.name);
 }
 
@@ -138,7 +140,7 @@ function settleApproval(
   const choice = result["choice"] as ApprovalChoice;
   const asks = isTruthy(result["all"]) ? approvalsOf(live) : [ask];
   for (const each of asks) {
-    live.questions.answering(each, client);
+    live.questions.answering(each, client, BY_RESPONSE);
     if (live.session.answer(each.id, { type: "choice", choice }, client.name) === "accepted") continue;
     live.questions.notAnswering(each);
     if (each.id === ask.id) decline(live, ask, client);
@@ -148,7 +150,7 @@ function settleApproval(
 /** Nobody can answer here: an approval is withdrawn, anything else is skipped, once nobody else can either. */
 function decline(live: LiveSession, ask: Ask, client: Client): void {
   if (!live.questions.declinedByAll(ask, client)) return;
-  live.questions.answering(ask, client);
+  live.questions.answering(ask, client, BY_RESPONSE);
   const isApproval = familyOf(ask.payload) === "approval";
   live.session.answer(ask.id, isApproval ? { type: "unshown" } : { type: "text", text: "" });
 }

@@ -19,7 +19,9 @@ export async function switchModel(
   argument: string,
   options: { readonly confirmed: boolean; readonly signal: AbortSignal },
 ): Promise<Switched> {
-  if (live?.busy) throw new RpcError(4009, "session busy: the model can be changed when the turn has ended");
+  if (live?.running) {
+    throw new RpcError(4009, "session busy: the model can be changed when the turn has ended");
+  }
   const wanted = normaliseDashes(argument);
   const { models, config } = gateway.hermes;
   const { confirmed, signal } = options;

@@ -10,6 +10,7 @@ import type { Gateway } from "../server.ts";
 import type { DefinedMethod } from "./define.ts";
 import { anything, isTruthy, method, optional } from "./define.ts";
 import { imagePart } from "../image_files.ts";
+import { readTypedSkill } from "../skill_turn.ts";
 import type { RewindTarget } from "./rewind.ts";
 import { checkRewind } from "./rewind.ts";
 import { cutBefore } from "./rewind_cut.ts";
@@ -48,6 +49,8 @@ export function promptMethods(gateway: Gateway): DefinedMethod[] {
 }
 
 function submitPrompt(gateway: Gateway, params: SubmitParams, client: Client): Reply | Promise<Reply> {
+  const takingUp = gateway.live.takingUp(params.session_id);
+  if (takingUp) return takingUp.then(() => submitPrompt(gateway, params, client));
   const live = gateway.live.require(params.session_id);
   if (gateway.hermes.sessions.delegation.isChild(live.session.id)) {
     throw new RpcError(4009, "session busy: this is the session of a subagent that still runs");
@@ -77,10 +80,23 @@ async function prepare(
   content: Content,
   rewind: Rewind | null,
 ): Promise<{ input: UserInput; told: Record<string, unknown> }> {
-  const input = await withImages(gateway, live, content);
+  const input = await withImages(gateway, live, rewind ? await expandAgain(gateway, live, content) : content);
   const told = rewind ? await runRewind(gateway, live, rewind) : {};
   live.images = [];
   return { input, told };
+}
+
+/** A rewound turn that was shown as `/<skill> args` is that skill again. */
+async function expandAgain(
+  { hermes }: Gateway,
+  { session }: LiveSession,
+  content: Content,
+): Promise<Content> {
+  const typed = typeof content === "string" ? readTypedSkill(content) : null;
+  if (!typed) return content;
+  const { signal } = new AbortController();
+  const context = { settings: hermes.settings(), sessionId: session.id, signal };
+  return await hermes.skills.invocation(typed.name, typed.args, context) ?? content;
 }
 
 /** What the result says about it. */

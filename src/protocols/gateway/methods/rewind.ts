@@ -72,10 +72,11 @@ function resolveTarget(
   const own = session.stored ? hermes.store().loadMessages(session.headId) : session.history();
   const lineage = session.stored ? hermes.store().loadLineage(session.headId) : own;
   const turns = own.filter(isUserTurn);
-  const ancestors = lineage.filter(isUserTurn).length - turns.length;
+  const shown = lineage.filter(isUserTurn);
+  const ancestors = shown.length - turns.length;
   const named = wanted.rowId !== null || wanted.messageId !== null;
   const at = named
-    ? findNamed(turns, wanted, ancestors)
+    ? findNamed(turns, wanted, shown)
     : findOrdinal(turns, wanted.ordinal!, ancestors, session.stored);
   if (named && wanted.ordinal !== null && wanted.ordinal !== at && wanted.ordinal !== at + ancestors) {
     throw new RpcError(4030, "the ordinal and the durable id name different turns");
@@ -84,11 +85,14 @@ function resolveTarget(
   return { rowId: turns[at]!.rowId ?? null, ordinal: at, at: turns[at]!.timestamp ?? 0 };
 }
 
-function findNamed(turns: readonly UserMessage[], wanted: Wanted, ancestors: number): number {
+/** Among `turns`; one of `shown` that is not among them survives in a compressed ancestor only. */
+function findNamed(turns: readonly UserMessage[], wanted: Wanted, shown: readonly UserMessage[]): number {
   const id = wanted.rowId ?? messageRowId(wanted.messageId);
-  const at = turns.findIndex((turn) => turn.rowId !== undefined && turn.rowId === id);
-  if (at === -1) throw stale(turns.length, wanted.ordinal, ancestors);
-  return at;
+  const isIt = (turn: UserMessage) => turn.rowId !== undefined && turn.rowId === id;
+  const at = turns.findIndex(isIt);
+  if (at !== -1) return at;
+  const old = shown.findIndex(isIt);
+  throw stale(turns.length, old === -1 ? wanted.ordinal : old, shown.length - turns.length);
 }
 
 /** Our turns have no other id than their row. */

@@ -86,7 +86,7 @@ export function sessionEditMethods(gateway: Gateway): DefinedMethod[] {
 }
 
 function refuseBusy(live: LiveSession, what: string): void {
-  if (live.busy || live.session.running) {
+  if (live.running || live.session.running) {
     throw new RpcError(4009, `session busy: cannot ${what} while a turn runs`);
   }
 }

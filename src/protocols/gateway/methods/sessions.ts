@@ -227,15 +227,15 @@ export async function openStored(
     known.closeOnDisconnect = options.closeOnDisconnect ?? known.closeOnDisconnect;
     return { live: known, cold: false };
   }
-  const live = await sessions.withPlace(async () => {
-    const session = await hermes.sessions.open(id, { surface: "tui", editPolicy: null });
-    return sessions.attach(session, {
-      client,
-      cols: options.cols,
-      closeOnDisconnect: options.closeOnDisconnect ?? false,
-    });
-  });
-  return { live, cold: true };
+  return await sessions.openOnce(id, () =>
+    sessions.withPlace(async () => {
+      const session = await hermes.sessions.open(id, { surface: "tui", editPolicy: null });
+      return sessions.attach(session, {
+        client,
+        cols: options.cols,
+        closeOnDisconnect: options.closeOnDisconnect ?? false,
+      });
+    }));
 }
 
 /** By id, then by exact title; the live end of a compressed conversation. Throws 4007. */
