@@ -45,6 +45,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   "fast-check": ["tests/properties"],
   "htmlparser2": ["src/tools"],
   "ignore": ["src/tools"],
+  "re2js": ["src/tools"],
   "image-size": ["src/tools"],
   "smol-toml": ["src/tools"],
   "node:sqlite": ["src/store/db.ts"],

@@ -91,6 +91,7 @@ const UNIT = [
   "pins",
   "properties",
   "protocols",
+  "security",
   "store",
   "tools",
 ];

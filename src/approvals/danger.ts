@@ -3,7 +3,7 @@
  * The key is what the person reads and what a grant remembers. Shapes are matched on every normal form, ignoring
  * case unless the shape says otherwise; their repetitions are bounded, so that no input makes them slow.
  */
-import { type Analysis, isShell, type Running } from "./look_through.ts";
+import { type Analysis, CODE_FLAG, isShell, type Running } from "./look_through.ts";
 import type { Write } from "./writes.ts";
 
 export interface Facts {
@@ -39,9 +39,18 @@ const SHELL = String.raw`(?:sudo\s+)?(?:\S{0,80}\/)?(?:ba|z|k|da)?sh(?![\w.-])`;
 const INTO_SHELL = String.raw`[^\n]{0,800}?\|\s*${SHELL}`;
 const SCRIPTING = String.raw`(?<![\w.-])(?:python[\d.]*|perl|ruby|node)`;
 
-const SYSTEM = String.raw`(?:\/private)?\/etc\/|\/private\/(?:var|tmp|home)\/`;
+/** What makes readable text into other text. */
+const DECODER = String
+  .raw`(?:\bbase(?:64|32|16)\s+${within(200)}(?:-[a-z]*d[a-z]*|--decode)\b|\bxxd\s+${
+  within(100)
+}-[a-z]*r|\bopenssl\s${within(300)}\s-d\b)`;
+/** A program for scripts that reads one from its input. */
+const INTO_SCRIPTING = String
+  .raw`\|\s*(?:sudo\s+)?(?:\S{0,80}\/)?(?:python[\d.]*|perl|ruby|node|php|lua[\d.]*)(?:\s+-)?\s*(?=$|[;&|\n)])`;
+
+const SYSTEM = String.raw`\/proc\/sys|\/sys\/|(?:\/private)?\/etc\/|\/private\/(?:var|tmp|home)\/`;
 const PERSONAL = String
-  .raw`~\/\.(?:ssh\/|(?:bashrc|zshrc|profile|bash_profile|zprofile|netrc|pgpass|npmrc|pypirc)(?![\w.-])|hermes\/(?:\.env|config\.(?:jsonc|ya?ml))(?![\w.-]))`;
+  .raw`~\/\.(?:(?:ssh|aws|gnupg|kube|docker|azure|config\/(?:autostart|environment\.d|fish|gh|git|systemd))\/|(?:bashrc|bash_(?:aliases|login|logout|profile)|zshrc|zshenv|zlogin|zprofile|profile|xprofile|gitconfig|git-credentials|netrc|pgpass|npmrc|pypirc)(?![\w.-])|hermes\/(?:\.env|auth\.json|config\.(?:jsonc|ya?ml))(?![\w.-]))`;
 const PROJECT = String
   .raw`(?:[^\s"'<>|;&]{0,200}\/)?(?:\.env(?:\.[\w.-]{1,40})?|config\.(?:ya?ml|jsonc))(?![\w./-])`;
 const DISK = String.raw`\/dev\/(?:sd|nvme|hd|mmcblk|vd|xvd)`;
@@ -99,10 +108,13 @@ function deletions(): Danger[] {
       shapes: [shape(`${RM}${words(30)}(?:-[a-z]*r|--recursive)`)],
       test: runs("rm", (args) => args.some((word) => /^-[a-zA-Z]*[rR]|^--recursive/.test(word))),
     },
-    { key: "xargs with rm", shapes: [shape(String.raw`\bxargs\s${within(300)}(?<![\w.-])rm\b`)] },
+    {
+      key: "xargs with rm",
+      shapes: [shape(String.raw`\bxargs\s${within(300)}(?<![\w.-])(?:rm|unlink|shred)\b`)],
+    },
     {
       key: "find -exec rm",
-      shapes: [shape(String.raw`\bfind\s${within(600)}-exec(?:dir)?\s+(?:\S{0,80}\/)?rm\b`)],
+      shapes: [shape(String.raw`\bfind\s${within(600)}-exec(?:dir)?\s+(?:\S{0,80}\/)?(?:rm|unlink|shred)\b`)],
     },
     { key: "find -delete", shapes: [shape(String.raw`\bfind\s${within(600)}\s-delete\b`)] },
     {
@@ -190,11 +202,12 @@ function processes(): Danger[] {
         ),
       ],
     },
-    { key: "kill all processes", shapes: [shape(String.raw`\bkill\s+-9\s+-1\b`)] },
+    { key: "kill all processes", shapes: [shape(String.raw`\bkill\s+-9\s+-1\b|\bkillall5\b`)] },
     {
       key: "force kill processes",
       shapes: [
         shape(String.raw`\bpkill\s+${words(6)}-(?:9|KILL|SIGKILL)\b`),
+        shape(String.raw`\b(?:pkill|killall)\s+${words(6)}--signal[\s=]\s*(?:SIG)?(?:9|KILL)\b`),
         shape(
           String.raw`\bkillall\s+${
             words(6)
@@ -242,16 +255,19 @@ function code(): Danger[] {
   return [
     {
       key: "shell command via -c",
-      shapes: [shape(String.raw`(?<![\w.-])(?:ba|z|k|da)?sh\s+(?:-\S+\s+){0,4}-[a-z]*c(?:\s|$)`)],
+      shapes: [shape(String.raw`(?<![\w.-])(?:ba|z|k|da)?sh\s+(?:-\S+\s+){0,4}-[a-z]*c[a-z]*(?:\s|$)`)],
       test: ({ analysis }) =>
         analysis.running.some(({ name, args }) =>
-          isShell(name) && leadingOptions(args).some((word) => /^-[A-Za-z]*c$/.test(word))
+          isShell(name) && leadingOptions(args).some((word) => CODE_FLAG.test(word))
         ),
     },
     {
       key: "script execution via flag",
       shapes: [
         shape(SCRIPTING + String.raw`\s+(?:-\S+\s+){0,4}-[ec](?=\s|["']|$)`),
+        shape(String.raw`(?<![\w.-])python[\d.]*\s+(?:-\S+\s+){0,4}-[a-z]*c(?=\s|["']|$)`),
+        shape(String.raw`(?<![\w.-])(?:php\s+(?:-\S+\s+){0,4}-r|lua[\d.]*\s+-e|osascript\s+-e)(?=\s|["']|$)`),
+        shape(String.raw`(?<![\w.-])(?:deno\s+eval|bun\s+(?:-e|--eval|-p|--print))(?=\s|["'=]|$)`),
         shape(String.raw`(?<![\w.-])(?:perl|ruby)\s+(?:-\S+\s+){0,4}-[a-z]*e(?:\s|["']|$)`),
         shape(String.raw`(?<![\w.-])node\s+(?:-\S+\s+){0,4}(?:--eval|--print|-p|-pe)(?:\s|=|$)`),
       ],
@@ -261,9 +277,16 @@ function code(): Danger[] {
       shapes: [
         shape(SCRIPTING + String.raw`\b[^;&|\n]{0,200}?<<(?!<)`),
         shape(String.raw`(?<![\w.-])(?:ba|z|k|da)?sh\b(?!\.)[^;&|\n]{0,200}?<<(?!<)`),
+        shape(INTO_SCRIPTING),
       ],
     },
-    { key: "pipe remote content to shell", shapes: [shape(String.raw`\b(?:curl|wget)\b${INTO_SHELL}`)] },
+    {
+      key: "pipe remote content to shell",
+      shapes: [
+        shape(String.raw`\b(?:curl|wget)\b${INTO_SHELL}`),
+        shape(String.raw`\b(?:curl|wget)\b[^\n]{0,800}?${INTO_SCRIPTING}`),
+      ],
+    },
     {
       key: "run a remote script by substitution",
       shapes: [
@@ -283,10 +306,17 @@ function code(): Danger[] {
     {
       key: "pipe decoded content to shell",
       shapes: [
-        shape(String.raw`\bbase(?:64|32|16)\s+${within(200)}(?:-[a-z]*d|--decode)\b${INTO_SHELL}`),
-        shape(String.raw`\bxxd\s+${within(100)}-[a-z]*r${INTO_SHELL}`),
+        shape(`${DECODER}${INTO_SHELL}`),
+        shape(String.raw`(?:^|[;&|\n({])\s*["']?(?:\$\(|\x60)[^\n;&]{0,400}?${DECODER}`),
+        shape(
+          String
+            .raw`(?:\b(?:eval|source)|(?:^|[\s;&|])\.|(?<![\w.-])(?:ba|z|k|da)?sh)\s[^\n;&]{0,400}?[($\x60<][^\n;&]{0,400}?${DECODER}`,
+        ),
+        shape(
+          String
+            .raw`\b(?:rev|(?:bz|xz|zstd)?cat|z(?:std)?cat|g(?:un)?zip|unxz|uudecode)\b(?<!\bcat)${INTO_SHELL}`,
+        ),
         shape(String.raw`\becho\s[^\n]{0,400}?\|\s*tr\s${INTO_SHELL}`),
-        shape(String.raw`\bopenssl\s${within(300)}\s-d\b${INTO_SHELL}`),
       ],
     },
     {

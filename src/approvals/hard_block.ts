@@ -7,7 +7,7 @@ const ROOTS = ["/", "/home", "/root", "/etc", "/usr", "/var", "/bin", "/sbin", "
 const DEVICE = /^\/dev\/(?:sd|nvme|hd|mmcblk|vd|xvd)[a-z0-9]*$/i;
 const POWER = new Set(["shutdown", "reboot", "halt", "poweroff"]);
 /** `f(){ f|f& };f` under any name, blanks taken out. */
-const FORK_BOMB = /([^\s;&|(){}]{1,40})\(\)\{[^}]{0,200}?\1\|\1/;
+const FORK_BOMB = /(?:^|[\s;&|(){}]|function)([^\s;&|(){}]{1,40})(?:\(\))?\{[^}]{0,200}?\1[|&]+\1/;
 const NAMES = [
   "rm",
   "dd",
@@ -23,7 +23,7 @@ const NAMES = [
 ];
 
 /** A way to the root through the table of processes. */
-const ROOT_OF_PROCESS = /^\/+proc\/+(?:self|thread-self|\d+)\/+root(?=\/|$)/;
+const ROOT_OF_PROCESS = /^\/+proc\/+(?:self|thread-self|\d+)(?:\/+task\/+\d+)?\/+root(?=\/|$)/;
 
 /** `/a//b/../c/` as `/a/c`; relative paths stay relative. */
 export function foldPath(given: string): string {
@@ -72,6 +72,7 @@ function destroysRoot(operand: string, home: string, cwd: string | null): boolea
   const roots = [...ROOTS, foldPath(home)];
   if (roots.includes(path)) return true;
   if (!hasGlob(path) || path.includes(UNKNOWN)) return false;
+  if (/^(?:\/\*+)+$/.test(path)) return true;
   const parent = path.slice(0, path.lastIndexOf("/")) || "/";
   if (/\/(?:\*+|\.\*|\.\[!\.\]\*|\.\?\?\*)$/.test(path) && roots.includes(parent)) return true;
   const pattern = globToRegExp(path);
@@ -103,7 +104,10 @@ function killsAll(args: readonly string[]): boolean {
 
 function stopsBySystemd(args: readonly string[], operands: readonly string[]): boolean {
   const remote = args.some((word) => /^(?:-[HM]|--host|--machine)$/.test(word));
-  return /^(?:poweroff|reboot|halt|kexec)$/.test(operands[remote ? 1 : 0] ?? "");
+  const [verb = "", ...units] = operands.slice(remote ? 1 : 0);
+  if (/^(?:poweroff|reboot|halt|kexec)$/.test(verb)) return true;
+  return /^(?:isolate|start)$/.test(verb) &&
+    units.some((unit) => /^(?:poweroff|reboot|halt|kexec|shutdown)\.target$/.test(unit));
 }
 
 function checkProgram(name: string, { args, cwd }: Running, home: string): string | null {
@@ -118,6 +122,7 @@ function checkProgram(name: string, { args, cwd }: Running, home: string): strin
   if (POWER.has(name)) return "stops the machine";
   const operands = args.filter((word) => !word.startsWith("-"));
   if ((name === "init" || name === "telinit") && /^[06]$/.test(operands[0] ?? "")) return "stops the machine";
+  if (name === "loginctl" && /^(?:poweroff|reboot|halt)$/.test(operands[0] ?? "")) return "stops the machine";
   return name === "systemctl" && stopsBySystemd(args, operands) ? "stops the machine" : null;
 }
 

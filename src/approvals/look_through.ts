@@ -20,7 +20,7 @@ import {
   WRAPPERS,
 } from "./wrappers.ts";
 
-export { isShell } from "./wrappers.ts";
+export { CODE_FLAG, isShell } from "./wrappers.ts";
 
 /** What runs: the program's base name, and its arguments as the shell would pass them. */
 export interface Running {
@@ -56,24 +56,44 @@ class Walk {
   readonly skeletons: string[] = [];
   readonly readings: Reading[] = [];
   readonly #vars: ReadonlyMap<string, string>;
-  #cwd: string | null = null;
+  /** Values that scripts inside what is being read would find. */
+  #known: ReadonlyMap<string, string>;
+  #cwd: string | null;
   #callsLeft = MAX_FUNCTION_CALLS;
 
-  constructor(vars: ReadonlyMap<string, string>) {
+  constructor(vars: ReadonlyMap<string, string>, cwd: string | null) {
     this.#vars = vars;
+    this.#known = vars;
+    this.#cwd = cwd;
   }
 
   script(text: string, depth: number, given: ReadonlyMap<string, string> = new Map()): void {
     if (depth > MAX_DEPTH + 1) return;
-    const vars = given.size === 0 ? this.#vars : new Map([...this.#vars, ...given]);
+    const vars = given.size === 0 ? this.#known : new Map([...this.#known, ...given]);
+    const start = this.#cwd;
     const reading = this.#commands(depth > MAX_DEPTH ? flatten(text) : text, depth, vars);
     this.readings.push(reading);
     this.skeletons.push(...reading.skeletons);
+    const end = this.#cwd;
+    for (let round = 1; round < reading.rounds && this.#callsLeft-- > 0; round++) {
+      this.#cwd = start;
+      this.readings.push(this.#commands(text, depth + 1, vars, round));
+    }
+    this.#cwd = start;
     this.#functions(text, reading, depth);
+    this.#cwd = end;
   }
 
-  #commands(text: string, depth: number, vars: ReadonlyMap<string, string>): Reading {
-    const reading = readShell(text, vars);
+  #commands(text: string, depth: number, vars: ReadonlyMap<string, string>, round = 0): Reading {
+    const known = this.#known;
+    const reading = readShell(text, vars, round);
+    this.#known = reading.vars;
+    this.#walk(reading, depth);
+    this.#known = known;
+    return reading;
+  }
+
+  #walk(reading: Reading, depth: number): void {
     let passed: readonly string[] = [];
     for (const command of reading.commands) {
       const given = command.piped ? [...command.bodies, ...passed] : command.bodies;
@@ -81,7 +101,6 @@ class Walk {
       // What a group has printed comes out behind its end.
       if (!CLOSING.test(command.words.join(" "))) passed = passedOn(command, given);
     }
-    return reading;
   }
 
   /** The text once more for each call of a function of its own, with the arguments of that call. */
@@ -90,7 +109,7 @@ class Walk {
     const calls = reading.commands.filter(({ words }) => words.length > 1 && names.has(words[0]));
     for (const { words } of calls) {
       if (this.#callsLeft-- <= 0) return;
-      this.#commands(text, depth + 1, new Map([...this.#vars, ...positional("", words.slice(1))]));
+      this.#commands(text, depth + 1, new Map([...this.#known, ...positional("", words.slice(1))]));
     }
   }
 
@@ -146,6 +165,7 @@ class Walk {
     const args = given.slice(at + 1);
     const here: Running = { name, args, command, through, cwd };
     this.running.push(here);
+    this.#unknown(given.slice(0, at), here);
     for (const script of scriptsOf(name, args)) this.#argument(script, depth);
     if (name === "find") {
       for (const words of findExecs(args)) this.#words(words, command, [...through, name], depth);
@@ -161,7 +181,17 @@ class Walk {
     }
     const rest = afterWrapper(name, args, WRAPPERS[name] as Wrapper);
     for (const text of rest.texts) this.script(text, depth + 1);
-    return rest.words.length > 0 ? this.#words(rest.words, command, [...through, name], depth) : here;
+    if (rest.words.length === 0) return here;
+    if (rest.folder !== undefined) this.#changeDirectory([rest.folder]);
+    const inner = this.#words(rest.words, command, [...through, name], depth);
+    this.#cwd = cwd;
+    return inner;
+  }
+
+  /** What only shows at run time could be `rm`: recorded as that where its arguments would fit. */
+  #unknown(before: readonly string[], { name, args, ...rest }: Running): void {
+    const isOpen = before.some((word) => word !== "" && word.replaceAll(UNKNOWN, "") === "");
+    if (isOpen && /^-[a-z]*r/.test(name)) this.running.push({ name: "rm", args: [name, ...args], ...rest });
   }
 
   #argument({ text, args }: Script, depth: number): void {
@@ -190,9 +220,12 @@ export interface Analysis {
   readonly skeletons: readonly string[];
 }
 
-/** Everything that a command line would run, as far as its text tells. */
-export function analyse(text: string, vars: ReadonlyMap<string, string>): Analysis {
-  const walk = new Walk(vars);
+/**
+ * Everything that a command line would run, as far as its text tells. `cwd` is where the shell is believed to be,
+ * absolute, `null` where nobody knows.
+ */
+export function analyse(text: string, vars: ReadonlyMap<string, string>, cwd: string | null): Analysis {
+  const walk = new Walk(vars, cwd);
   walk.script(text, 0);
   return walk;
 }

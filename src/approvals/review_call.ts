@@ -1,5 +1,6 @@
 /** A call that is neither a command nor an edit: allowed, unless a rule of `policy.rules` asks or forbids. */
 import type { ApprovalChoice, GuardContext, PlainCall, Verdict } from "@/core/contract.ts";
+import { showInvisible } from "@/lib/visible.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { AllowList } from "./allow_list.ts";
 import { askingRule, ruleName } from "./policy.ts";
@@ -33,7 +34,7 @@ export function reviewCall(call: PlainCall, context: GuardContext, rules: CallRu
     targets: [`${call.tool}: ${call.title}`],
     payload: {
       kind: "approval",
-      command: call.title || call.tool,
+      command: showInvisible(call.title || call.tool),
       description: name,
       patternKey: name,
       patternKeys: [name],

@@ -1,5 +1,6 @@
 /** The order of checks for a shell command (core.md C.1), from "never" over "allowed already" to "ask". */
 import type { ConfigService, GuardContext, RedactMode, Verdict } from "@/core/contract.ts";
+import { showInvisibleLine } from "@/lib/visible.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { type AllowList, isListedCommand, matchesGlob } from "./allow_list.ts";
 import { type Danger, findDangers, pipesSudoPassword } from "./danger.ts";
@@ -7,10 +8,12 @@ import { findHardBlock } from "./hard_block.ts";
 import { analyse, type Analysis } from "./look_through.ts";
 import { commandText, foldHome, type Homes, normalForms, readingText } from "./normal_forms.ts";
 import { askingRule, type Decision, ruleName } from "./policy.ts";
+import { resolveSync } from "./real_paths.ts";
 import { blockedCommand, commandRefusal } from "./refusals.ts";
 import { choicesOf } from "./review_call.ts";
-import { decideCommand } from "./rules.ts";
-import { cleanSource } from "./shell_words.ts";
+import { decideCommand, runningTexts } from "./rules.ts";
+import { shownCommand } from "./shown_command.ts";
+import { cleanSource, plainSource } from "./shell_words.ts";
 import { findWrites } from "./writes.ts";
 
 export interface CommandRules {
@@ -34,15 +37,33 @@ interface Read {
   readonly texts: readonly string[];
 }
 
-function read(command: string, homes: Homes): Read {
-  const source = cleanSource(command);
-  const vars = new Map([["HOME", homes.user], ["HERMES_HOME", homes.hermes], ["IFS", " "]]);
-  const analysis = analyse(source, vars);
-  const forms = normalForms(source, analysis, homes);
+/**
+ * The text is read twice where it makes a difference: as the shell reads it, and with look-alikes folded and
+ * colours taken out. Folding alone could be used to hide: what looks like a quote or a comment is none to the shell.
+ */
+function read(command: string, homes: Homes, cwd: string): Read {
+  const vars = new Map([
+    ["HOME", homes.user],
+    ["HERMES_HOME", homes.hermes],
+    ["IFS", " "],
+    ["SHELL", "/bin/bash"],
+    ["BASH", "/bin/bash"],
+    ["0", "bash"],
+  ]);
+  const sources = [...new Set([plainSource(command), cleanSource(command)])];
+  const found = sources.map((source) => analyse(source, vars, cwd));
+  const analysis: Analysis = {
+    running: found.flatMap(({ running }) => running),
+    readings: found.flatMap(({ readings }) => readings),
+    skeletons: found.flatMap(({ skeletons }) => skeletons),
+  };
+  const forms = [
+    ...new Set(sources.flatMap((source, at) => normalForms(source, found[at] as Analysis, homes))),
+  ];
   const single = analysis.readings.flatMap((reading) =>
     reading.commands.map((command) => commandText(command, homes))
   );
-  return { source, analysis, forms, texts: [...forms, ...single] };
+  return { source: sources[0] as string, analysis, forms, texts: [...forms, ...single] };
 }
 
 function block(reason: string, message: string): Verdict {
@@ -64,9 +85,8 @@ function findRefusal(read: Read, rules: CommandRules, context: GuardContext): Ve
       "A password must not be piped into sudo. Run plain sudo; the user is asked for the password when one is needed.",
     );
   }
-  const rule = context.settings.approvals.deny.find((glob) =>
-    read.texts.some((text) => matchesGlob(glob, text))
-  );
+  const texts = [...read.texts, ...runningTexts(read.analysis, rules.homes)];
+  const rule = context.settings.approvals.deny.find((glob) => texts.some((text) => matchesGlob(glob, text)));
   if (rule === undefined) return null;
   return block(
     `approvals.deny: ${rule}`,
@@ -128,8 +148,14 @@ function missingConsent(seen: Read, decision: Decision | null, rules: CommandRul
   return { asking, missing, note: all.length > 0 ? `allowed before: ${all.join("; ")}` : undefined };
 }
 
+/** Relative names mean something else in another directory than the session's. */
+function placeNote({ cwd, roots: [own] }: GuardContext, platform: Platform): string {
+  const isOwn = own === undefined || own === cwd || resolveSync(platform, own).real === cwd;
+  return isOwn ? "" : ` (in ${showInvisibleLine(cwd)})`;
+}
+
 export function reviewCommand(command: string, context: GuardContext, rules: CommandRules): Verdict {
-  const seen = read(command, rules.homes);
+  const seen = read(command, rules.homes, context.cwd);
   const refused = findRefusal(seen, rules, context);
   if (refused) return refused;
   const decision = decideCommand(
@@ -156,8 +182,9 @@ export function reviewCommand(command: string, context: GuardContext, rules: Com
     ...(isFree && context.settings.approvals.mode === "smart" ? { judgeable: true } : {}),
     payload: {
       kind: "approval",
-      command: rules.redact(command, "full"),
-      description: missing.join("; "),
+      // What is judged must be what is seen.
+      command: shownCommand(command, (text) => rules.redact(text, "full")),
+      description: missing.join("; ") + placeNote(context, rules.platform),
       patternKey: missing[0] as string,
       patternKeys: missing,
       choices: asking ? choicesOf(asking.scope) : ["once", "session", "always", "deny"],

@@ -3,6 +3,7 @@
  * edit is judged by itself, as given and as it really is on disk; the strictest judgement counts.
  */
 import type { EditProposal, GuardContext, Verdict } from "@/core/contract.ts";
+import { showInvisibleLine } from "@/lib/visible.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { askingRule, ruleName } from "./policy.ts";
 import { isInside, resolveTarget, type Target } from "./real_paths.ts";
@@ -40,6 +41,12 @@ async function judgeAll(proposal: EditProposal, context: GuardContext, rules: Ed
     const target = await resolveTarget(rules.platform, path, context.cwd);
     judged.push({ target, sensitivity: judge(target, places) });
   }
+  // Where the plan was made for may differ from where the path leads by now.
+  for (const real of proposal.reals ?? []) {
+    if (judged.some(({ target }) => target.real === real)) continue;
+    const target = { given: real, real, broken: false };
+    judged.push({ target, sensitivity: judge(target, places) });
+  }
   return judged;
 }
 
@@ -65,7 +72,7 @@ function ask(proposal: EditProposal, judged: readonly Judged[], description: str
 
 function describeSensitive(judged: readonly Judged[]): string {
   const names = judged.flatMap(({ target, sensitivity }) =>
-    sensitivity ? [`${target.given} (${sensitivity.why})`] : []
+    sensitivity ? [`${showInvisibleLine(target.given)} (${sensitivity.why})`] : []
   );
   return `sensitive file: ${names.join(", ")}`;
 }

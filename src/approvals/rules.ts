@@ -49,7 +49,7 @@ function speaksOfPaths(rules: readonly PolicyRule[]): boolean {
 }
 
 /** What really runs, as text: `sudo env X=1 git push` is `git push`. */
-function runningTexts(analysis: Analysis, homes: Homes): string[] {
+export function runningTexts(analysis: Analysis, homes: Homes): string[] {
   return analysis.running.map(({ name, args }) =>
     [name, ...args.map((word) => foldHome(word, homes))].join(" ")
   );

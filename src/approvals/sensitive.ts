@@ -22,6 +22,30 @@ export interface Places {
 
 const HOME_FOLDERS = [".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".config/gh", ".config/gcloud"];
 const HOME_FILES = [".netrc", ".pgpass", ".npmrc", ".pypirc", ".git-credentials"];
+/** What runs, or says what runs, when this user logs in or uses git: a way to act without being asked later. */
+const HOME_STARTUP = [
+  ".bashrc",
+  ".bash_profile",
+  ".bash_login",
+  ".bash_logout",
+  ".bash_aliases",
+  ".profile",
+  ".zshrc",
+  ".zshenv",
+  ".zprofile",
+  ".zlogin",
+  ".zlogout",
+  ".xprofile",
+  ".xsessionrc",
+  ".gitconfig",
+  ".config/git",
+  ".config/fish",
+  ".config/autostart",
+  ".config/environment.d",
+  ".config/systemd",
+  ".local/share/systemd",
+  "Library/LaunchAgents",
+];
 const DATA_DENY = [
   ".env",
   ".anthropic_oauth.json",
@@ -99,6 +123,10 @@ export function judgePath(path: string, places: Places): Sensitivity | null {
   const name = nameReason(path, places);
   if (name) return { level: "ask", why: name };
   const fold = (text: string) => places.foldCase ? text.toLowerCase() : text;
+  const isStartup = places.homes.some((home) =>
+    HOME_STARTUP.some((entry) => isUnder(fold(path), fold(`${home === "/" ? "" : home}/${entry}`)))
+  );
+  if (isStartup) return { level: "ask", why: "runs when this user logs in, or is read by git" };
   const inData = places.data.some((folder) => isUnder(fold(path), fold(folder)));
   return inData ? { level: "ask", why: "inside the data folder of hermes" } : null;
 }

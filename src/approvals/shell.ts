@@ -9,9 +9,13 @@ import {
   BRACE_COMMA,
   BRACE_OPEN,
   decodeAnsiC,
+  type Delimiter,
   expandBraces,
   expandParameter,
   findClose,
+  lineEnd,
+  readBody,
+  readDelimiter,
   UNKNOWN,
 } from "./shell_words.ts";
 
@@ -36,9 +40,16 @@ export interface Reading {
   readonly commands: SimpleCommand[];
   /** The source without what stands in quotes and without blanks, for shapes like a fork bomb. */
   readonly skeletons: string[];
+  /** Values known at its end. */
+  readonly vars: ReadonlyMap<string, string>;
+  /** The most values a `for` of it goes through. */
+  rounds: number;
+  /** How often what is no shell made it begin anew at the next line. */
+  restarts: number;
 }
 
 const MAX_DEPTH = 10;
+const MAX_RESTARTS = 16;
 /** Good for one letter of them (`${PATH:0:1}`), never for their whole value. */
 const LETTER_SOURCES: Readonly<Record<string, string>> = {
   PATH: "/usr/bin:/bin",
@@ -46,12 +57,13 @@ const LETTER_SOURCES: Readonly<Record<string, string>> = {
   SHELL: "/bin/bash",
 };
 const ASSIGNMENT = /^([A-Za-z_]\w*)\+?=([^]*)$/;
+const READING = /^(?:read|mapfile|readarray)$/;
+/** Under this name stands which value of a `for` is taken; no shell has such a variable. */
+const ROUND = " round";
 
 interface Heredoc {
   readonly command: SimpleCommand;
-  readonly quoted: boolean;
-  readonly stripTabs: boolean;
-  end: string;
+  readonly delimiter: Delimiter;
 }
 
 class Reader {
@@ -66,6 +78,13 @@ class Reader {
   #command: SimpleCommand;
   #heredocs: Heredoc[] = [];
   #skeleton = "";
+  /** The word so far has a quote or a value in it; before its `=` that makes it no assignment. */
+  #isTouched = false;
+  #isAssignment = false;
+  /** Words of this text that only look like assignments. */
+  readonly #lookalikes = new Set<string>();
+  /** Up to here `<<` is a shift of bits. */
+  #arithmeticEnd = -1;
 
   constructor(text: string, vars: Map<string, string>, reading: Reading, depth: number) {
     this.#text = text;
@@ -96,6 +115,13 @@ class Reader {
       this.#at = end === -1 ? this.#text.length : end;
       return;
     }
+    if (char === "(" && this.#word !== null && /^[A-Za-z_]\w*\+?=$/.test(this.#word) && this.#array()) return;
+    if (char === "(" && this.#word === null && this.#text[this.#at + 1] === "(") this.#arithmetic();
+    if (char === "<" && this.#at < this.#arithmeticEnd && this.#text[this.#at + 1] === "<") {
+      this.#endWord();
+      this.#at += 2;
+      return;
+    }
     if (char === "<" || char === ">" || (char === "&" && this.#text[this.#at + 1] === ">")) {
       return this.#redirect();
     }
@@ -106,6 +132,7 @@ class Reader {
       this.#at++;
       return;
     }
+    if (char === "=" && !this.#isTouched) this.#isAssignment = true;
     this.#add(char === "{" ? BRACE_OPEN : char === "," ? BRACE_COMMA : char === "}" ? BRACE_CLOSE : char);
     this.#at++;
   }
@@ -114,9 +141,46 @@ class Reader {
     this.#word = (this.#word ?? "") + text;
   }
 
+  /** `((…))`, unless it turns out to be two brackets. */
+  #arithmetic(): void {
+    const end = findClose(this.#text, this.#at + 2, "(", ")");
+    if (this.#text[end + 1] === ")") this.#arithmeticEnd = Math.max(this.#arithmeticEnd, end + 1);
+  }
+
+  /** What is no array stops the line only: the shell goes on with the next one. */
+  #nextLine(fault: number): void {
+    const next = lineEnd(this.#text, fault);
+    if (next >= this.#text.length || this.#reading.restarts++ >= MAX_RESTARTS) return;
+    readInto(this.#text.slice(next), this.#vars, this.#reading, this.#depth + 1);
+  }
+
+  /**
+   * `name=(…)`: its values by number, all of them, and as one text. What stands in it is read as commands, too.
+   * False when it never closes.
+   */
+  #array(): boolean {
+    const name = (this.#word as string).replace(/\+?=$/, "");
+    const end = findClose(this.#text, this.#at + 1, "(", ")");
+    const fault = this.#text.slice(this.#at, end).search(/[;&|<>]/);
+    if (fault !== -1 || end >= this.#text.length) this.#nextLine(this.#at + Math.max(0, fault));
+    if (end >= this.#text.length) return false;
+    const before = this.#reading.commands.length;
+    // There are no here-documents in it.
+    readInto(`((${this.#text.slice(this.#at + 1, end)}))`, this.#vars, this.#reading, this.#depth + 1);
+    const values = this.#reading.commands.slice(before).filter(({ depth }) => depth === this.#depth + 1)
+      .flatMap(({ words }) => words.map((word) => word.replace(/^\[[^\]]{0,40}\]=/, "")));
+    values.slice(0, 20).forEach((value, at) => this.#vars.set(`${name}[${at}]`, value));
+    for (const all of ["@", "*"]) this.#vars.set(`${name}[${all}]`, values.join(" "));
+    this.#add(values.join(" "));
+    this.#at = end + 1;
+    return true;
+  }
+
   #quoting(char: string): void {
+    this.#isTouched = true;
     if (char === "\\") {
-      this.#add(this.#text[this.#at + 1] ?? "");
+      const next = this.#text[this.#at + 1] ?? "";
+      if (next !== "\n") this.#add(next);
       this.#at += 2;
     } else if (char === "'") {
       const end = this.#text.indexOf("'", this.#at + 1);
@@ -172,9 +236,9 @@ class Reader {
       }
       if (char === "\\") {
         const next = this.#text[this.#at + 1] ?? "";
-        out += '$`"\\'.includes(next) ? next : `\\${next}`;
+        if (next !== "\n") out += '$`"\\'.includes(next) ? next : `\\${next}`;
         this.#at += 2;
-      } else if (char === "$") out += this.#readDollar();
+      } else if (char === "$") out += this.#readDollar(true);
       else if (char === "`") out += this.#readBackticks();
       else {
         out += char;
@@ -193,13 +257,14 @@ class Reader {
   }
 
   /** `$name`, `${…}`, `$(…)`; a lone `$` is itself. */
-  #readDollar(): string {
+  #readDollar(inDouble = false): string {
     const next = this.#text[this.#at + 1] ?? "";
-    if (next === "(" || next === "{") {
-      const close = next === "(" ? ")" : "}";
-      const end = findClose(this.#text, this.#at + 2, next, close);
+    if (next === "(" || next === "{" || next === "[") {
+      const close = next === "(" ? ")" : next === "{" ? "}" : "]";
+      const end = findClose(this.#text, this.#at + 2, next, close, inDouble);
       const inner = this.#text.slice(this.#at + 2, end);
       this.#at = end + 1;
+      if (next === "[") return this.#depth >= MAX_DEPTH ? UNKNOWN : (this.#nested(`"${inner}"`), UNKNOWN);
       return next === "(" ? this.#substitute(inner) : this.#parameter(inner);
     }
     const name = /^(?:[A-Za-z_]\w*|[@*#?$!0-9-])/.exec(this.#text.slice(this.#at + 1, this.#at + 200))?.[0];
@@ -239,7 +304,8 @@ class Reader {
   /** Reads the commands inside; what they may print, nothing where that is not known. */
   #printedBy(inner: string): readonly string[] {
     const before = this.#reading.commands.length;
-    readInto(inner, this.#vars, this.#reading, this.#depth + 1);
+    const isArithmetic = inner.startsWith("(") && inner.endsWith(")");
+    readInto(isArithmetic ? `(${inner})` : inner, this.#vars, this.#reading, this.#depth + 1);
     const made = this.#reading.commands.slice(before).filter(({ depth, words }) =>
       depth === this.#depth + 1 && !words.every((word) => ASSIGNMENT.test(word))
     );
@@ -264,9 +330,17 @@ class Reader {
     const isStream = /^(?:\d+|\uE001\w+\uE003)$/.test(this.#word ?? "") && !this.#wordQuoted;
     if (isStream) this.#word = null;
     this.#endWord();
-    this.#operator = operator;
     this.#skeleton += operator;
     this.#at += operator.length;
+    if (operator === "<<" || operator === "<<-") this.#heredoc(operator);
+    else this.#operator = operator;
+  }
+
+  #heredoc(operator: string): void {
+    const delimiter = readDelimiter(this.#text, this.#at - operator.length + 2);
+    this.#at = delimiter.next;
+    this.#command.redirects.push({ operator, target: delimiter.end });
+    this.#heredocs.push({ command: this.#command, delimiter });
   }
 
   #separator(char: string): void {
@@ -283,37 +357,32 @@ class Reader {
   #endWord(): void {
     if (this.#word === null) return;
     const words = expandBraces(this.#word);
-    const quoted = this.#wordQuoted;
+    if (!this.#isAssignment) {
+      for (const word of words) {
+        if (ASSIGNMENT.test(word)) this.#lookalikes.add(word);
+      }
+    }
+    this.#isTouched = this.#isAssignment = false;
     this.#word = null;
     this.#wordQuoted = false;
     if (this.#operator === null) this.#command.words.push(...words);
-    else this.#addRedirect(words.join(" "), quoted);
+    else this.#addRedirect(words.join(" "));
   }
 
-  #addRedirect(target: string, quoted: boolean): void {
+  #addRedirect(target: string): void {
     const operator = this.#operator as string;
     this.#operator = null;
     this.#command.redirects.push({ operator, target });
-    if (operator === "<<" || operator === "<<-") {
-      this.#heredocs.push({ command: this.#command, quoted, stripTabs: operator === "<<-", end: target });
-    }
     if (operator === "<<<") this.#command.bodies.push(target);
   }
 
   #readHeredocs(): void {
-    for (const heredoc of this.#heredocs) {
-      const lines: string[] = [];
-      while (this.#at < this.#text.length) {
-        const end = this.#text.indexOf("\n", this.#at);
-        const line = this.#text.slice(this.#at, end === -1 ? this.#text.length : end);
-        this.#at = end === -1 ? this.#text.length : end + 1;
-        if ((heredoc.stripTabs ? line.replace(/^\t+/, "") : line) === heredoc.end) break;
-        lines.push(line);
-      }
-      const body = lines.join("\n");
-      heredoc.command.bodies.push(body);
+    for (const { command, delimiter } of this.#heredocs) {
+      const { body, next } = readBody(this.#text, this.#at, delimiter);
+      this.#at = next;
+      command.bodies.push(body);
       // Substitutions in an unquoted body run, whoever reads it.
-      if (!heredoc.quoted && /\$\(|`/.test(body)) this.#nested(`"${body.replace(/"/g, "")}"`);
+      if (!delimiter.quoted && /\$\(|`/.test(body)) this.#nested(`"${body.replace(/"/g, "")}"`);
     }
     this.#heredocs = [];
   }
@@ -344,23 +413,39 @@ class Reader {
   /** Remembers plain assignments and what gives a value as they do, so that `x=rm; $x` is seen. */
   #learn(command: SimpleCommand): void {
     const first = command.words.findIndex((word) => !OPENING.test(word));
-    this.#learnFrom(first === -1 ? [] : command.words.slice(first), command.bodies);
+    const words = first === -1 ? [] : command.words.slice(first);
+    const inner = words.findIndex((word) => !/^(?:eval|command|builtin)$/.test(word));
+    this.#learnFrom(inner === -1 ? [] : words.slice(inner), command.bodies);
   }
 
   #learnFrom(words: readonly string[], bodies: readonly string[]): void {
-    const exporting = /^(?:export|declare|typeset|local|readonly)$/.test(words[0] ?? "");
+    const exporting = /^(?:export|declare|typeset|local|readonly|eval)$/.test(words[0] ?? "");
     for (const word of exporting ? words.slice(1) : words) {
-      const found = ASSIGNMENT.exec(word);
+      const found = exporting || !this.#lookalikes.has(word) ? ASSIGNMENT.exec(word) : null;
       if (found) this.#vars.set(found[1] as string, found[2] as string);
       else if (!exporting) break;
     }
     const [name, first, second, third] = words;
-    if (name === "for" && second === "in" && third !== undefined) this.#vars.set(first as string, third);
+    if (name === "for" && second === "in" && third !== undefined) {
+      const values = words.slice(3);
+      this.#reading.rounds = Math.max(this.#reading.rounds, values.length);
+      this.#vars.set(first as string, values[Number(this.#vars.get(ROUND) ?? 0)] ?? third);
+    }
     if (name === "printf" && first === "-v" && second !== undefined) {
       this.#vars.set(second, plainOutputs({ words: ["printf", ...words.slice(3)] })[0] ?? UNKNOWN);
     }
-    if (name === "set" && first === "--") this.#setArguments(words.slice(2));
-    if (name === "read" && bodies.length > 0) this.#vars.set(words.at(-1) as string, bodies[0] as string);
+    if (name === "set" && /^--?$/.test(first ?? "")) this.#setArguments(words.slice(2));
+    else if (name === "set" && !/^[-+]/.test(first ?? "-")) this.#setArguments(words.slice(1));
+    if (READING.test(name ?? "") && bodies.length > 0) this.#readNames(words.slice(1), bodies[0] as string);
+  }
+
+  /** `read a b`: a field for each name, the last takes the rest. */
+  #readNames(words: readonly string[], text: string): void {
+    const names = words.filter((word) => /^[A-Za-z_]\w*$/.test(word));
+    const fields = text.trim().split(/\s+/);
+    names.forEach((name, at) =>
+      this.#vars.set(name, (at === names.length - 1 ? fields.slice(at) : fields.slice(at, at + 1)).join(" "))
+    );
   }
 
   #setArguments(words: readonly string[]): void {
@@ -375,9 +460,12 @@ function readInto(text: string, vars: Map<string, string>, reading: Reading, dep
   new Reader(source, vars, reading, depth).run();
 }
 
-/** Reads a whole command line. `vars` are the values known beforehand (`HOME`). */
-export function readShell(text: string, vars: ReadonlyMap<string, string>): Reading {
-  const reading: Reading = { commands: [], skeletons: [] };
-  readInto(text, new Map(vars), reading, 0);
+/** Reads a whole command line. `given` are the values known beforehand (`HOME`); `round`: which value of a `for`. */
+export function readShell(text: string, given: ReadonlyMap<string, string>, round = 0): Reading {
+  const vars = new Map(given);
+  if (round > 0) vars.set(ROUND, `${round}`);
+  const reading: Reading = { commands: [], skeletons: [], vars, rounds: 0, restarts: 0 };
+  readInto(text, vars, reading, 0);
+  vars.delete(ROUND);
   return reading;
 }

@@ -11,7 +11,7 @@ import type {
   RedactMode,
   SmartVerdict,
 } from "@/core/contract.ts";
-import { auxiliaryClient } from "@/core/contract.ts";
+import { auxiliaryClient } from "@/core/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
 
 export interface Case {

@@ -64,6 +64,16 @@ export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   proxychains4: { valued: /^-f$/ },
   torsocks: { valued: /^-[aPup]$/ },
   screen: { valued: /^-[ceEhpsStTX]$/ },
+  setarch: { valued: /^$/, words: 1 },
+  linux64: { valued: /^$/ },
+  linux32: { valued: /^$/ },
+  gosu: { valued: /^$/, words: 1 },
+  "su-exec": { valued: /^$/, words: 1 },
+  tini: { valued: /^-[pe]$/ },
+  "dumb-init": { valued: /^-r$/ },
+  sshpass: { valued: /^-[pfdP]$/ },
+  "ssh-agent": { valued: /^-[aEOPt]$/ },
+  entr: { valued: /^$/ },
   sem: { valued: /^-[jnNI]$/ },
 };
 /** Programs that join their words into one text for a shell. */
@@ -72,6 +82,8 @@ const JOINERS: Readonly<Record<string, RegExp>> = {
   watch: /^-n$|^--interval$/,
   parallel: /^-[jnNI]$/,
 };
+/** `-c` of a shell, also among other letters. */
+export const CODE_FLAG = /^-[A-Za-z]*c[A-Za-z]*$/;
 const SHELLS = /^(?:r?ba|z|k|da|a|fi|mk|pdk|ok|lok|c|tc|ya|po|pw)?sh$/;
 
 export function isShell(name: string): boolean {
@@ -80,6 +92,7 @@ export function isShell(name: string): boolean {
 
 /** Base name in lower case, without what is only known at run time. */
 export function programName(word: string): string {
+  if (/^\/proc\/(?:self|\d+)\/exe$/.test(word)) return "bash";
   const clean = word.replaceAll(UNKNOWN, "");
   return clean.slice(clean.lastIndexOf("/") + 1).toLowerCase().replace(/\.exe$/, "");
 }
@@ -88,11 +101,28 @@ export interface Rest {
   readonly words: readonly string[];
   /** Texts that are commands themselves (`env -S`, `watch`). */
   readonly texts: readonly string[];
+  /** Where it runs (`env -C`). */
+  readonly folder?: string;
 }
+
+/** In `-nu` the last letter decides; in `-uroot` the value stands behind its letter. */
+function takesNext(word: string, { valued }: Wrapper): boolean {
+  if (valued.test(word)) return word.startsWith("--") || !hasValueInside(word, valued);
+  if (!/^-[A-Za-z0-9]{2,}$/.test(word)) return false;
+  const first = [...word.slice(1)].findIndex((letter) => valued.test(`-${letter}`));
+  return first !== -1 && first === word.length - 2;
+}
+
+function hasValueInside(word: string, valued: RegExp): boolean {
+  return [...word.slice(1, -1)].some((letter) => valued.test(`-${letter}`));
+}
+
+const FOLDER = /^(?:-C|--chdir=|-D)([^]*)$/;
 
 /** What a wrapper starts. */
 export function afterWrapper(name: string, words: readonly string[], wrapper: Wrapper): Rest {
   const texts: string[] = [];
+  let folder: string | undefined;
   let at = 0;
   while (at < words.length) {
     const word = words[at] as string;
@@ -100,15 +130,20 @@ export function afterWrapper(name: string, words: readonly string[], wrapper: Wr
       at++;
       break;
     }
-    if (name === "env" && /^(?:-S|--split-string)/.test(word)) {
-      texts.push(word.replace(/^(?:-S|--split-string=?)/, "") || (words[at + 1] ?? ""));
+    if (name === "env" && /^(?:-[a-zA-Z]*S|--split-string)/.test(word)) {
+      texts.push(word.replace(/^(?:-[a-zA-Z]*?S|--split-string=?)/, "") || (words[at + 1] ?? ""));
     }
-    if (ASSIGNMENT.test(word)) at++;
+    if (name === "env" || name === "sudo") {
+      const found = word === "--chdir" ? "" : FOLDER.exec(word)?.[1];
+      if (found !== undefined && (name === "env" || !word.startsWith("-C"))) folder = found || words[at + 1];
+    }
+    if (ASSIGNMENT.test(word) || word.replaceAll(UNKNOWN, "") === "") at++;
     else if (!word.startsWith("-")) break;
-    else at += wrapper.valued.test(word) ? 2 : 1;
+    else at += takesNext(word, wrapper) ? 2 : 1;
   }
   while (at < words.length && ASSIGNMENT.test(words[at] as string)) at++;
-  return { words: words.slice(at + (wrapper.words ?? 0)), texts };
+  const rest = { words: words.slice(at + (wrapper.words ?? 0)), texts };
+  return folder === undefined ? rest : { ...rest, folder };
 }
 
 /** A text for a shell, and the words that are `$0`, `$1`, … in it. */
@@ -122,18 +157,22 @@ const SCRIPTED = new Set(["su", "script", "runuser", "flock", "sg"]);
 
 /** Scripts given as an argument: `bash -lc '…' $0 $1`, `su -c '…'`, `eval …`, `trap '…' EXIT`, `tmux new '…'`. */
 export function scriptsOf(name: string, args: readonly string[]): Script[] {
-  if (name === "trap") return alone(args.slice(0, 1));
-  if (name === "tmux") return alone(args.filter((word) => /\s/.test(word)));
+  if (name === "trap") return alone(args.filter((word) => word !== "--").slice(0, 1));
+  if (name === "alias") return alone(args.map((word) => word.replace(/^[^=]*=?/, "")));
+  if (name === "tmux" || name === "sudo") return alone(args.filter((word) => /\s/.test(word)));
   if (Object.hasOwn(JOINERS, name)) {
     return alone([withoutOptions(args, JOINERS[name] as RegExp).join(" ")]);
   }
   if (!isShell(name) && !SCRIPTED.has(name)) return [];
-  const attached = isShell(name) ? /^-c(?=\s*\S+\s)([^]+)$/ : /^(?:--command=|-c)([^]+)$/;
+  const attached = isShell(name) ? /^(?:--command=|-c(?=\s*\S+\s))([^]+)$/ : /^(?:--command=|-c)([^]+)$/;
   const joined = args.flatMap((word) => attached.exec(word)?.[1] ?? []);
-  const flag = args.findIndex((word) => /^-[A-Za-z]*c$/.test(word) || word === "--command");
+  const isFlag = isShell(name) ? CODE_FLAG : /^-[A-Za-z]*c$/;
+  const flag = args.findIndex((word) => isFlag.test(word) || word === "--command");
   if (flag === -1) return alone(name === "sg" && joined.length === 0 ? args.slice(1, 2) : joined);
   const behind = args.slice(flag + 1);
-  const at = behind.findIndex((word) => !word.startsWith("-"));
+  const at = behind.findIndex((word, index) =>
+    !/^[-+]/.test(word) && !/^[-+][A-Za-z]*[oO]$/.test(behind[index - 1] ?? "")
+  );
   return at === -1 ? [] : [{ text: behind[at] as string, args: behind.slice(at + 1) }];
 }
 
@@ -180,7 +219,7 @@ export function runsInput(name: string, args: readonly string[]): boolean {
   if (name === "at" || name === "batch") return true;
   const operand = args.find((word) => !word.startsWith("-") || word === "-");
   if (name === "source" || name === ".") return isStream(operand);
-  if (!isShell(name) || args.some((word) => /^-[A-Za-z]*c$/.test(word))) return false;
+  if (!isShell(name) || args.some((word) => CODE_FLAG.test(word))) return false;
   return operand === undefined || isStream(operand) || args.some((word) => /^-[A-Za-z]*s$/.test(word));
 }
 

@@ -57,7 +57,22 @@ function programWrites({ name, args }: Running): [WriteVerb, string][] {
   if (name === "dd") {
     return args.filter((word) => word.startsWith("of=")).map((word) => ["device", word.slice(3)]);
   }
-  if (/^(?:rm|rmdir|unlink|shred|truncate|chmod|chown)$/.test(name)) {
+  if (name === "rsync" || name === "scp") return copyTargets(args).map((path) => ["copy", path]);
+  if (name === "curl" || name === "wget") {
+    return args.flatMap((word, at): [WriteVerb, string][] => {
+      const joined = /^(?:-o|-O|--output=|--output-document=)([^]+)$/.exec(word)?.[1];
+      if (joined !== undefined && (name === "wget") !== word.startsWith("-o")) return [["redirect", joined]];
+      const flag = name === "curl" ? /^(?:-[A-Za-z]*o|--output)$/ : /^(?:-[A-Za-z]*O|--output-document)$/;
+      return flag.test(word) && args[at + 1] !== undefined ? [["redirect", args[at + 1] as string]] : [];
+    });
+  }
+  if (/^(?:wipefs|blkdiscard|mke2fs|mkswap|parted|s[gf]disk|fdisk|badblocks)$/.test(name)) {
+    return operandsOf(args).map((path) => ["device", path]);
+  }
+  if (name === "shred" || name === "truncate") {
+    return operandsOf(args).map((path) => [path.startsWith("/dev/") ? "device" : "remove", path]);
+  }
+  if (/^(?:rm|rmdir|unlink|chmod|chown)$/.test(name)) {
     return operandsOf(args).map((path) => ["remove", path]);
   }
   return [];
