@@ -67,6 +67,9 @@ export interface PeerOptions {
 
 type Request = Incoming & { type: "request" };
 
+/** Characters. */
+const MAX_BACKLOG = 64 << 20;
+
 export class Peer {
   readonly #options: PeerOptions;
   readonly #lane: Lane;
@@ -91,6 +94,11 @@ export class Peer {
   /** Characters received and not yet looked at; a transport may stop reading while this is large. */
   get backlog(): number {
     return this.#lane.backlog;
+  }
+
+  /** More waits than can be kept; for a transport that cannot stop reading. */
+  get isFlooded(): boolean {
+    return this.#lane.backlog > MAX_BACKLOG;
   }
 
   /** `null`: bytes that are not UTF-8; `TOO_LARGE`: a line over the limit, dropped by the transport. */

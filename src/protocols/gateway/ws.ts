@@ -25,8 +25,6 @@ export interface WsOptions extends GatewayOptions {
 
 const PATH = "/api/ws";
 const PING_SECONDS = 20;
-/** Characters of requests that wait on one connection; a host that sends on above this is given up. */
-const MAX_BACKLOG = 64 << 20;
 
 /** Serves until a signal; the result is the exit code. */
 export async function serveGatewayWs(options: WsOptions): Promise<number> {
@@ -189,7 +187,7 @@ class WsServer {
     socket.onmessage = (event) => {
       if (typeof event.data !== "string") return socket.close(1003, "text messages only");
       if (isOver(event.data, maxBytes)) return socket.close(1009, "message too large");
-      if (peer.backlog > MAX_BACKLOG) return socket.close(1013, "too many requests are waiting");
+      if (peer.isFlooded) return socket.close(1013, "too many requests are waiting");
       const text = event.data.trim();
       if (text !== "") peer.receive(text);
     };
