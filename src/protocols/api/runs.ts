@@ -42,8 +42,9 @@ export class Runs {
   readonly #hermes: Hermes;
   readonly #options: RunsOptions;
   readonly #live = new Map<string, LiveRun>();
-  /** Silent runs of processes that are there: when they were heard of last, and since when that is known here. */
-  readonly #silent = new Map<string, { readonly heard: number; readonly since: number }>();
+  /** By how much the wall clock is ahead of the other, and when that has changed last (the other clock). */
+  #ahead: number;
+  #changedAt = -Infinity;
   #heart: ReturnType<typeof setInterval> | undefined;
   #closing = false;
   #prunedAt = 0;
@@ -51,6 +52,8 @@ export class Runs {
   constructor(hermes: Hermes, options: RunsOptions) {
     this.#hermes = hermes;
     this.#options = options;
+    const { clock } = hermes.platform;
+    this.#ahead = clock.now() - clock.monotonic();
   }
 
   /** Runs that have not ended. */
@@ -187,23 +190,22 @@ export class Runs {
     return this.#isSilent(row.id);
   }
 
-  /** The clock may just have been changed: a server that lives is heard of again before it is given up. */
   #isSilent(id: string): boolean {
-    const { clock } = this.#hermes.platform;
     const heard = this.#store().heardOf(id) ?? 0;
-    if (Math.abs(this.#now() - heard) <= SILENT_AFTER) {
-      this.#silent.delete(id);
-      return false;
-    }
-    const known = this.#silent.get(id);
-    if (known?.heard === heard) return clock.monotonic() - known.since > 2 * HEARTBEAT_MS;
-    this.#silent.set(id, { heard, since: clock.monotonic() });
-    return false;
+    return Math.abs(this.#now() - heard) > SILENT_AFTER && !this.#isClockNew();
+  }
+
+  /** The clock was changed a moment ago (or the machine slept): who lives is first to be heard of again. */
+  #isClockNew(): boolean {
+    const { clock } = this.#hermes.platform;
+    const [ahead, now] = [clock.now() - clock.monotonic(), clock.monotonic()];
+    if (Math.abs(ahead - this.#ahead) > HEARTBEAT_MS) this.#changedAt = now;
+    this.#ahead = ahead;
+    return now - this.#changedAt < 2 * HEARTBEAT_MS;
   }
 
   async #settleOrphan(row: RunRow): Promise<RunRow> {
     const store = this.#store();
-    this.#silent.delete(row.id);
     const updatedAt = this.#now();
     const event = "run.interrupted";
     const seq = (store.events(row.id, -1).at(-1)?.seq ?? -1) + 1;
