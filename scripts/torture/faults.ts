@@ -182,6 +182,11 @@ export const FAULTS: readonly ModelFault[] = [
     end: "complete",
   },
   {
+    name: "10 MB of arguments",
+    play: calling("a", "read_file", JSON.stringify({ path: "x".repeat(10_000_000) })),
+    end: "complete",
+  },
+  {
     name: "deep arguments",
     play: calling("a", "read_file", `{"path":${"[".repeat(30_000)}${"]".repeat(30_000)}}`),
     end: "complete",
@@ -260,7 +265,11 @@ async function wrongTypes(out: Parameters<Fault>[0]): Promise<void> {
 }
 
 async function endless(out: Parameters<Fault>[0]): Promise<void> {
-  while (!out.isGone) await out.chunk({ content: "and so on " });
+  for (let n = 1; !out.isGone; n++) {
+    await out.chunk({ content: "and so on " });
+    // Fast enough to have no end, and slow enough not to keep the others from theirs.
+    if (n % 20 === 0) await out.wait(1);
+  }
 }
 
 async function endlessLine(out: Parameters<Fault>[0]): Promise<void> {

@@ -114,3 +114,33 @@ export function fingerprint(rig: Rig): string {
     db.close();
   }
 }
+
+type Row = Record<string, unknown>;
+
+/** What has changed from one fingerprint to the next, for a person: table, id, column, both values. */
+export function difference(before: string, after: string): string {
+  const [old, now] = [before, after].map((text) => JSON.parse(text) as Row[][]);
+  return ["sessions", "messages"].flatMap((table, n) => {
+    const byId = (rows: readonly Row[]) => new Map(rows.map((row) => [row["id"], row]));
+    const [had, has] = [byId(old![n]!), byId(now![n]!)];
+    const gone = [...had.keys()].filter((id) => !has.has(id)).map((id) => `${table} ${id} is gone`);
+    const changed = [...has].flatMap(([id, row]) => {
+      const was = had.get(id);
+      if (!was) return [`${table} ${id} is new: ${JSON.stringify(row).slice(0, 300)}`];
+      const columns = Object.keys(row).filter((name) => row[name] !== was[name]);
+      return columns.map((name) => `${table} ${id} ${name}: ${was[name]} → ${row[name]}`.slice(0, 300));
+    });
+    return [...gone, ...changed];
+  }).slice(0, 20).join("; ");
+}
+
+/** Texts of the user that are stored. */
+export function storedPrompts(rig: Rig): string[] {
+  const db = openDatabase(rig);
+  try {
+    const rows = db?.prepare("SELECT content FROM messages WHERE role = 'user'").all() ?? [];
+    return rows.map((row) => String(row["content"]));
+  } finally {
+    db?.close();
+  }
+}

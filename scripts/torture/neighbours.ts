@@ -5,7 +5,9 @@
  */
 import { DatabaseSync } from "node:sqlite";
 import { makeRig, programCommand, type Rig, runProgram } from "../../tests/support/program.ts";
-import { type Judge, openDatabase } from "./judge.ts";
+import { fullOwnDisk, readOnlyDisk } from "./disks.ts";
+import { fourDoors, PROMPTS } from "./four_doors.ts";
+import { type Judge, storedPrompts } from "./judge.ts";
 import { startTortureModel, tortureConfig } from "./model.ts";
 import { StdioProgram } from "./stdio_program.ts";
 import { turnOn } from "./turns.ts";
@@ -14,25 +16,32 @@ interface Scene {
   readonly rig: Rig;
   readonly judge: Judge;
   readonly lockMs: number;
+  say(text: string): void;
 }
 
 const TRIALS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   "locked database": lockedDatabase,
   "config of another program": foreignConfig,
   "full disk": fullDisk,
+  "full disk of its own": fullOwnDisk,
   "home that cannot be written": readOnlyHome,
+  "home on a read-only disk": readOnlyDisk,
   "damaged page": damagedPage,
   "four programs": fourPrograms,
 };
 
-/** `lockMs`: how long another program holds the write lock. */
-export async function tryNeighbours(judge: Judge, lockMs: number): Promise<number> {
+/** `lockMs`: how long another program holds the write lock. `say` is told what could not be tried here. */
+export async function tryNeighbours(
+  judge: Judge,
+  lockMs: number,
+  say: (text: string) => void,
+): Promise<number> {
   for (const [name, trial] of Object.entries(TRIALS)) {
     await using model = await startTortureModel(judge);
     await using rig = await makeRig({ config: tortureConfig(model.url) });
     const before = judge.findings.length;
     try {
-      await trial({ rig, judge, lockMs });
+      await trial({ rig, judge, lockMs, say });
     } catch (error) {
       judge.report(`${name}: ${error}`);
     }
@@ -48,17 +57,6 @@ export async function tryNeighbours(judge: Judge, lockMs: number): Promise<numbe
 async function openSession(program: StdioProgram, rig: Rig): Promise<string> {
   const frame = await program.ask("new", "session.create", { cwd: rig.workspace });
   return frame?.result?.session_id;
-}
-
-/** Texts of the user that are stored. */
-function storedPrompts(rig: Rig): string[] {
-  const db = openDatabase(rig);
-  try {
-    const rows = db?.prepare("SELECT content FROM messages WHERE role = 'user'").all() ?? [];
-    return rows.map((row) => String(row["content"]));
-  } finally {
-    db?.close();
-  }
 }
 
 /** FC-24: input is read all the while, the turns end, and all of them are stored once the lock is gone. */
@@ -103,11 +101,16 @@ async function foreignConfig({ rig, judge }: Scene): Promise<void> {
     "{ broken",
     "[]",
     "\0\0",
+    "",
+    " \n",
     good,
   ];
   for (const [n, text] of texts.entries()) {
+    const before = turnOn(program, session, `config${n} work`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
     await Deno.writeTextFile(path, text);
-    const status = await turnOn(program, session, `config${n} hello`);
+    const during = await before;
+    const status = during === "complete" ? await turnOn(program, session, `config${n} hello`) : during;
     if (status !== "complete") {
       judge.report(`the turn with ${JSON.stringify(text.slice(0, 20))} is ${status}`);
     }
@@ -187,16 +190,7 @@ async function damagedPage({ rig, judge }: Scene): Promise<void> {
 }
 
 async function fourPrograms({ rig, judge }: Scene): Promise<void> {
-  const work = Array.from({ length: 4 }, async (_, worker) => {
-    const program = new StdioProgram(["gateway"], rig, judge);
-    const session = await openSession(program, rig);
-    for (let n = 0; n < 5; n++) {
-      const status = await turnOn(program, session, `worker${worker}-${n} hello`);
-      if (status !== "complete") judge.report(`turn ${n} of program ${worker} is ${status}`);
-    }
-    await program.end();
-  });
-  await Promise.all(work);
+  await fourDoors(rig, judge);
   const prompts = storedPrompts(rig);
-  if (prompts.length !== 20) judge.report(`${prompts.length} of 20 prompts are stored`);
+  if (prompts.length !== PROMPTS) judge.report(`${prompts.length} of ${PROMPTS} prompts are stored`);
 }

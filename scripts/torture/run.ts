@@ -10,10 +10,16 @@ import { tryNeighbours } from "./neighbours.ts";
 import { Random } from "./random.ts";
 import { soak } from "./soak.ts";
 import { tryStorms } from "./storms.ts";
-import { tryFaults } from "./try_faults.ts";
+import { type Surface, tryFaults } from "./try_faults.ts";
 
 export const DOORS = ["gateway", "acp", "api"] as const;
 export type Door = typeof DOORS[number];
+
+const SURFACES_OF: Readonly<Record<Door, readonly Surface[]>> = {
+  gateway: ["gateway"],
+  acp: ["acp"],
+  api: ["chat", "chat stream", "runs"],
+};
 
 export interface TorturePlan {
   readonly seed: number;
@@ -53,13 +59,15 @@ export async function runTorture(plan: TorturePlan): Promise<readonly Finding[]>
       await attack(`${door} kills`, (judge) => tryKills(door, plan.kills, judge, new Random(plan.seed)));
     }
     const faults = FAULTS.filter(({ name }) => plan.faults?.includes(name) ?? true);
-    if (faults.length > 0) await attack(`${door} model`, (judge) => tryFaults(door, faults, judge));
+    for (const surface of faults.length > 0 ? SURFACES_OF[door] : []) {
+      await attack(`${surface} model`, (judge) => tryFaults(surface, faults, judge));
+    }
   }
   const { wsFrames = 0, aimedKills = 0, lockMs = 0, storm = false, soakSeconds = 0 } = plan;
   const random = () => new Random(plan.seed);
   if (wsFrames > 0) await attack("sockets", (judge) => fuzzWebSocket(wsFrames, judge, random()));
   if (aimedKills > 0) await attack("aimed kills", (judge) => tryAimedKills(aimedKills, judge, random()));
-  if (lockMs > 0) await attack("disk and neighbours", (judge) => tryNeighbours(judge, lockMs));
+  if (lockMs > 0) await attack("disk and neighbours", (judge) => tryNeighbours(judge, lockMs, plan.say));
   if (storm) await attack("bad clients", (judge) => tryStorms(judge, random(), plan.say));
   if (soakSeconds > 0) await attack("soak", (judge) => soak(soakSeconds, judge, plan.say));
   return findings;

@@ -1,7 +1,9 @@
 /**
- * The bad clients of a storm, on a thread of their own: started by an order, ended by `null`; answers `null` when all
- * of them have begun, and at the end what a patient one among them found.
+ * The bad clients of a storm and the model that serves them, on a thread of their own. Says first where the model is;
+ * then started by an order, ended by `null`; answers `null` when all clients have begun, and at the end what a patient
+ * one among them found.
  */
+import { type ModelServer, startModelServer } from "../../tests/support/model_server.ts";
 import { Judge } from "./judge.ts";
 import { Random } from "./random.ts";
 import type { Json } from "./stdio_program.ts";
@@ -141,10 +143,28 @@ async function slow(order: StormOrder, judge: Judge, _: Random, signal: AbortSig
   await client.close();
 }
 
+/** Floods, asks for a dangerous command, or answers in a word. */
+function startStormModel(): Promise<ModelServer> {
+  const long = Array.from({ length: 2_000 }, (_, n) => ({ text: `${n} ${"x".repeat(200)} ` }));
+  return startModelServer({
+    respond: ({ body }) => {
+      const text = JSON.stringify(body.messages.at(-1));
+      if (text.includes("risky")) return { steps: [{ tool: "terminal", args: { command: "rm -rf build" } }] };
+      return { steps: text.includes("flood") ? long : [{ text: "Fine." }] };
+    },
+  });
+}
+
+/** What this thread says: where its model is, that the storm has begun, what was found. */
+export type StormNews =
+  | { readonly model: string }
+  | { readonly raging: true }
+  | { readonly findings: readonly string[] };
+
 /** This thread's end of the wire to the one that started it. */
 const wire = globalThis as unknown as {
   onmessage: (event: MessageEvent<StormOrder | null>) => void;
-  postMessage(message: readonly string[] | null): void;
+  postMessage(message: StormNews): void;
 };
 const stop = new AbortController();
 
@@ -155,12 +175,15 @@ async function rage(order: StormOrder): Promise<void> {
     { length: order.clients },
     (_, n) => badClient(order, judge, n, random.fork(), stop.signal),
   );
-  wire.postMessage(null);
+  wire.postMessage({ raging: true });
   await Promise.all(clients);
-  wire.postMessage(judge.findings.map(({ what }) => what));
+  await model[Symbol.asyncDispose]();
+  wire.postMessage({ findings: judge.findings.map(({ what }) => what) });
 }
 
+const model = await startStormModel();
 wire.onmessage = ({ data }) => {
   if (data === null) stop.abort();
   else void rage(data);
 };
+wire.postMessage({ model: model.url });

@@ -1,7 +1,8 @@
 /**
  * Clients that behave badly, all at once: some do not read, some read slowly, some never answer, answer twice or for
  * others, leave in the middle, come back in storms, or flood. One well-behaved session streams meanwhile; what its
- * tokens wait at most is told next to a quiet run, and its text must be whole.
+ * tokens wait at most is told next to a quiet run, and its text must be whole. It has a model of its own, so that a
+ * model that is busy with the storm is no wait of the program.
  */
 import { makeRig } from "../../tests/support/program.ts";
 import { startModelServer } from "../../tests/support/model_server.ts";
@@ -9,7 +10,7 @@ import type { Judge } from "./judge.ts";
 import { tortureConfig } from "./model.ts";
 import type { Random } from "./random.ts";
 import type { Json } from "./stdio_program.ts";
-import type { StormOrder } from "./storm_clients.ts";
+import type { StormNews, StormOrder } from "./storm_clients.ts";
 import { type WsClient, WsServer } from "./ws_server.ts";
 
 const TOKENS = 300;
@@ -19,29 +20,32 @@ const BAD_CLIENTS = 12;
 /** `say` is told the p99 of the gaps between tokens, quiet and under the storm. */
 export async function tryStorms(judge: Judge, random: Random, say: (text: string) => void): Promise<number> {
   const paced = Array.from({ length: TOKENS }, (_, n) => [{ text: `t${n} ` }, { delay_ms: GAP_MS }]).flat();
-  const long = Array.from({ length: 2_000 }, (_, n) => ({ text: `${n} ${"x".repeat(200)} ` }));
   await using model = await startModelServer({
-    respond: ({ body }) => {
-      const text = JSON.stringify(body.messages.at(-1));
-      if (text.includes("risky")) return { steps: [{ tool: "terminal", args: { command: "rm -rf build" } }] };
-      return { steps: text.includes("paced") ? paced : text.includes("flood") ? long : [{ text: "Fine." }] };
+    respond: ({ body }) => ({
+      steps: JSON.stringify(body.messages.at(-1)).includes("paced") ? paced : [{ text: "Fine." }],
+    }),
+  });
+  const storm = await startStorm();
+  await using rig = await makeRig({
+    config: {
+      ...tortureConfig(storm.model),
+      providers: { witness: { base_url: model.url, api_key: "none", models: ["scripted"] } },
     },
   });
-  await using rig = await makeRig({ config: tortureConfig(model.url) });
   {
     await using server = await new WsServer(rig, judge).ready();
     const witness = await server.connect();
-    const opened = await witness.ask("open", "session.create", { cwd: rig.workspace });
+    const params = { cwd: rig.workspace, model: "scripted", provider: "witness" };
+    const opened = await witness.ask("open", "session.create", params);
     const session: string = opened?.result?.session_id;
     await witness.turn(session, "hello");
     const quiet = await measure(witness, session, "quiet", judge);
-    const storm = startStorm({
+    await storm.begin({
       port: server.port,
       workspace: rig.workspace,
       clients: BAD_CLIENTS,
       seed: random.seed,
     });
-    await storm.raging;
     const busy = await measure(witness, session, "storm", judge);
     for (const finding of await storm.end()) judge.report(finding);
     const ratio = (busy / quiet).toFixed(2);
@@ -81,24 +85,36 @@ async function measure(witness: WsClient, session: string, name: string, judge: 
 }
 
 interface Storm {
-  /** Every bad client has begun. */
-  readonly raging: Promise<void>;
+  /** Address of the model that serves the bad clients. */
+  readonly model: string;
+  /** Resolves when every bad client has begun. */
+  begin(order: StormOrder): Promise<void>;
   /** Ends them; what a patient one among them found. */
   end(): Promise<readonly string[]>;
 }
 
-/** The bad clients run on a thread of their own, so that their work does not count as a wait of the good one. */
-function startStorm(order: StormOrder): Storm {
+/** The bad clients and their model run on a thread of their own: their work is no wait of the good one. */
+async function startStorm(): Promise<Storm> {
   const worker = new Worker(new URL("./storm_clients.ts", import.meta.url), { type: "module" });
-  const [began, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<readonly string[]>()];
-  worker.onmessage = ({ data }: MessageEvent<readonly string[] | null>) => {
-    if (data === null) return began.resolve();
-    worker.terminate();
-    ended.resolve(data);
+  const [made, begun, ended] = [
+    Promise.withResolvers<string>(),
+    Promise.withResolvers<void>(),
+    Promise.withResolvers<readonly string[]>(),
+  ];
+  worker.onmessage = ({ data }: MessageEvent<StormNews>) => {
+    if ("model" in data) made.resolve(data.model);
+    else if ("raging" in data) begun.resolve();
+    else {
+      worker.terminate();
+      ended.resolve(data.findings);
+    }
   };
-  worker.postMessage(order);
   return {
-    raging: began.promise,
+    model: await made.promise,
+    begin: (order) => {
+      worker.postMessage(order);
+      return begun.promise;
+    },
     end: () => {
       worker.postMessage(null);
       return ended.promise;

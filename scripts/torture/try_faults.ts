@@ -2,7 +2,7 @@
  * Plays every fault of the model on a door: the turn must end in a bounded time, as an answer or as an error that says
  * so; the turn after it must work, and the process must still end well.
  */
-import { startApi } from "../../tests/support/api_driver.ts";
+import { type ApiServer, startApi } from "../../tests/support/api_driver.ts";
 import { makeRig, type Rig } from "../../tests/support/program.ts";
 import type { Judge } from "./judge.ts";
 import type { ModelFault } from "./faults.ts";
@@ -10,8 +10,12 @@ import { type FaultyModel, startFaultyModel } from "./faulty_model.ts";
 import { tortureConfig } from "./model.ts";
 import { type Json, StdioProgram } from "./stdio_program.ts";
 
+/** Where a turn can be started. */
+export const SURFACES = ["acp", "gateway", "chat", "chat stream", "runs"] as const;
+export type Surface = typeof SURFACES[number];
+
 /** Seconds a model call may take in these attacks; a local model has no other limit. */
-const CALL_SECONDS = 2;
+const CALL_SECONDS = 3;
 /** What a turn with a failing model may take: two tries and their pauses, and as much again for a slow machine. */
 const TURN_MS = 30_000;
 
@@ -29,16 +33,19 @@ interface Bench extends AsyncDisposable {
   renew(): Promise<void>;
 }
 
-export async function tryFaults(door: string, faults: readonly ModelFault[], judge: Judge): Promise<number> {
+export async function tryFaults(
+  surface: Surface,
+  faults: readonly ModelFault[],
+  judge: Judge,
+): Promise<number> {
   await using model = await startFaultyModel();
   await using rig = await makeRig({
     config: tortureConfig(model.url),
     env: { HERMES_API_TIMEOUT: `${CALL_SECONDS}` },
   });
   await Deno.writeTextFile(`${rig.workspace}/a.txt`, "a\n");
-  const open = door === "acp" ? acpBench : door === "gateway" ? gatewayBench : apiBench;
   {
-    await using bench = await open(rig, judge);
+    await using bench = await BENCHES[surface](rig, judge);
     for (const fault of faults) await oneFault(fault, bench, model, judge);
   }
   judge.database(rig);
@@ -135,41 +142,79 @@ const gatewayBench: Open = (rig, judge) => {
   };
 };
 
-const apiBench: Open = async (rig, judge) => {
-  const config = JSON.parse(await Deno.readTextFile(`${rig.home}/config.jsonc`));
-  const api = await startApi({ rig, config });
-  let count = 0;
-  let session = "";
-  return {
-    renew: () => {
-      session = `fault-${count++}`;
-      return Promise.resolve();
-    },
-    turn: async (content) => {
-      const stream = count % 2 === 0;
-      const body = { messages: [{ role: "user", content }], stream };
-      const signal = AbortSignal.timeout(TURN_MS);
-      try {
-        const response = await api.chat(body, { headers: { "X-Hermes-Session-Id": session }, signal });
-        const text = await response.text();
-        if (response.status === 500) judge.report(`500: ${text.slice(0, 600)}`);
-        if (stream && response.ok && !text.includes("[DONE]")) {
-          judge.report(`the stream has no end: ${text.slice(-400)}`);
+/** The server, and one turn over it. */
+interface Served {
+  readonly api: ApiServer;
+  readonly session: string;
+  readonly judge: Judge;
+  readonly signal: AbortSignal;
+}
+
+function apiBench(turn: (text: string, served: Served) => Promise<Ended>): Open {
+  return async (rig, judge) => {
+    const config = JSON.parse(await Deno.readTextFile(`${rig.home}/config.jsonc`));
+    const api = await startApi({ rig, config });
+    let count = 0;
+    let session = "";
+    return {
+      renew: () => {
+        session = `fault-${count++}`;
+        return Promise.resolve();
+      },
+      turn: async (text) => {
+        const signal = AbortSignal.timeout(TURN_MS);
+        try {
+          return await turn(text, { api, session, judge, signal });
+        } catch (error) {
+          return signal.aborted
+            ? { type: "late", text: "" }
+            : { type: "error", text: `the connection broke: ${error}` };
         }
-        const failed = !response.ok || /"finish_reason":\s*"error"|"error":\s*\{|event: error/.test(text);
-        return { type: failed ? "error" : "complete", text };
-      } catch (error) {
-        return signal.aborted
-          ? { type: "late", text: "" }
-          : { type: "error", text: `the connection broke: ${error}` };
-      }
-    },
-    [Symbol.asyncDispose]: async () => {
-      const status = await api.stop();
-      if (status.code !== 0) {
-        judge.report(`ended with ${status.signal ?? status.code}: ${api.stderr().slice(-800)}`);
-      }
-      judge.text("stderr", api.stderr());
-    },
+      },
+      [Symbol.asyncDispose]: async () => {
+        const status = await api.stop();
+        if (status.code !== 0) {
+          judge.report(`ended with ${status.signal ?? status.code}: ${api.stderr().slice(-800)}`);
+        }
+        judge.text("stderr", api.stderr());
+      },
+    };
   };
+}
+
+function chatTurn(stream: boolean) {
+  return async (content: string, { api, session, judge, signal }: Served): Promise<Ended> => {
+    const body = { messages: [{ role: "user", content }], stream };
+    const response = await api.chat(body, { headers: { "X-Hermes-Session-Id": session }, signal });
+    const text = await response.text();
+    if (response.status === 500) judge.report(`500: ${text.slice(0, 600)}`);
+    if (stream && response.ok && !text.includes("[DONE]")) {
+      judge.report(`the stream has no end: ${text.slice(-400)}`);
+    }
+    const failed = !response.ok || /"finish_reason":\s*"error"|"error":\s*\{|event: error/.test(text);
+    return { type: failed ? "error" : "complete", text };
+  };
+}
+
+/** The events are read to their end; then the status says the same as the last of them. */
+async function runTurn(input: string, { api, session, judge, signal }: Served): Promise<Ended> {
+  const started = await api.call("/v1/runs", { body: { input, session_id: session }, signal });
+  const text = await started.text();
+  if (!started.ok) return { type: "error", text };
+  const { run_id } = JSON.parse(text);
+  const events = await (await api.call(`/v1/runs/${run_id}/events`, { signal })).text();
+  const run = await (await api.call(`/v1/runs/${run_id}`, { signal })).json();
+  const last = [...events.matchAll(/"run\.(completed|failed|cancelled|interrupted)"/g)].at(-1)?.[1];
+  if (last !== run.status) judge.report(`the events end with ${last}, the run is ${run.status}`);
+  const said = run.status === "completed" ? run.output : run.error?.message ?? run.error;
+  const shown = typeof said === "string" ? said : JSON.stringify(said ?? "");
+  return { type: run.status === "completed" ? "complete" : "error", text: shown };
+}
+
+const BENCHES: Readonly<Record<Surface, Open>> = {
+  acp: acpBench,
+  gateway: gatewayBench,
+  chat: apiBench(chatTurn(false)),
+  "chat stream": apiBench(chatTurn(true)),
+  runs: apiBench(runTurn),
 };

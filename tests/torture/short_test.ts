@@ -2,38 +2,27 @@
 import { DOORS, runTorture } from "../../scripts/torture/run.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
-/** Faults that end without waiting for a time limit. */
-const QUICK_FAULTS = [
-  "reset once",
-  "a deep error",
-  "events of wrong types",
-  "deep arguments",
-  "arguments that are no JSON",
-  "a deep list in a text",
-  "repeated ids",
-];
-
 for (const door of DOORS) {
-  Deno.test(`torture: ${door} stands bad frames, kills and a faulty model`, async () => {
+  Deno.test(`torture: ${door} stands bad frames and kills`, async () => {
     const said: string[] = [];
     const findings = await runTorture({
       seed: 1,
-      frames: 150,
-      kills: 4,
-      faults: QUICK_FAULTS,
+      frames: 120,
+      kills: 3,
+      faults: [],
       doors: [door],
       say: (text) => said.push(text),
     });
     assertEquals(findings, []);
-    assertEquals(said.map((text) => /: (\d+) done/.exec(text)?.[1]), ["150", "4", `${QUICK_FAULTS.length}`]);
+    assertEquals(said.map((text) => /: (\d+) done/.exec(text)?.[1]), ["120", "3"]);
   });
 }
 
 /** What each attack says of itself when it has been made. */
 const MORE = [
-  { name: "bad messages and bytes on sockets", plan: { wsFrames: 120 }, done: "120" },
+  { name: "bad messages and bytes on sockets", plan: { wsFrames: 80 }, done: "80" },
   { name: "kills in compressions, rewinds, approvals and journals", plan: { aimedKills: 4 }, done: "4" },
-  { name: "a failing disk and other programs in the home", plan: { lockMs: 3_000 }, done: "6" },
+  { name: "a failing disk and other programs in the home", plan: { lockMs: 1_500 }, done: "8" },
   { name: "a storm of bad clients", plan: { storm: true }, done: "12" },
 ] as const;
 
@@ -50,7 +39,7 @@ for (const { name, plan, done } of MORE) {
 
 Deno.test("torture: mixed load through all doors leaves no open files behind", async () => {
   const said: string[] = [];
-  const findings = await runTorture({ ...NOTHING, soakSeconds: 20, say: (text) => said.push(text) });
+  const findings = await runTorture({ ...NOTHING, soakSeconds: 6, say: (text) => said.push(text) });
   assertEquals(findings, []);
-  assert(Number(/: (\d+) done/.exec(said.at(-1) ?? "")?.[1]) > 30, said.join("\n"));
+  assert(Number(/: (\d+) done/.exec(said.at(-1) ?? "")?.[1]) > 10, said.join("\n"));
 });
