@@ -86,7 +86,7 @@ Deno.test("C5: http and sse servers of a session are reached with their headers"
   });
 });
 
-Deno.test("C5: load brings the servers of its own request, and two sessions may use one name differently", async () => {
+Deno.test("C5, core 67: load brings the servers of its own request, and two sessions may use one name differently", async () => {
   const respond = (request: Json) => {
     const last = request.body.messages.at(-1);
     return last.role === "user" ? calls([last.content, { text: "hello" }]) : "ok";

@@ -32,7 +32,7 @@ async function threeTurns(host: GatewayHost): Promise<{ sid: string; stored: str
 
 const ALL = ["user: one", "assistant: 1", "user: two", "assistant: 2", "user: three", "assistant: 3"];
 
-Deno.test("gateway 42–47, 50: a rewind that is refused changes nothing", async () => {
+Deno.test("gateway 42–47, 50, core 52: a rewind that is refused changes nothing", async () => {
   await withGateway({ model: THREE }, async ({ host, model }) => {
     const { sid, ids } = await threeTurns(host);
     const before = await history(host, sid);
