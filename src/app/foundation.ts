@@ -8,6 +8,7 @@ import { createRedactor, spellings } from "@/lib/redact.ts";
 import { createStreamRedactor, OPEN_STREAM } from "@/lib/stream_redact.ts";
 import { createModels, createRecorder } from "@/models/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
+import { LogFiles } from "./log_files.ts";
 import type { HermesBase, HermesOptions } from "./mod.ts";
 import { VERSION } from "./version.ts";
 
@@ -19,6 +20,10 @@ export function createBase(platform: Platform, options: HermesOptions): HermesBa
   const redactor = createRedactor({ knownSecrets, enabled });
   const streamRedactor = () =>
     createStreamRedactor({ redact: (text) => redactor(text, "terminal"), known: spellings(knownSecrets()) });
+  const logFiles = new LogFiles(config.home, platform, () => {
+    const { max_size_mb, backup_count } = config.settings().logging;
+    return { maxBytes: Math.round(max_size_mb * 1024 * 1024), keep: backup_count };
+  });
   const log = createLogger({
     write: (line) => platform.stderr(line),
     redact: (text) => redactor(text, "full"),
@@ -26,6 +31,7 @@ export function createBase(platform: Platform, options: HermesOptions): HermesBa
     name: "hermes",
     now: () => platform.clock.now(),
     format: options.logFormat ?? "text",
+    keep: (level, line) => logFiles.add(level, line),
   });
   const recorder = options.record === undefined ? null : createRecorder({
     platform,
@@ -56,6 +62,7 @@ export function createBase(platform: Platform, options: HermesOptions): HermesBa
     redact: (text, mode = "full") => redactor(text, mode),
     redactStream: () => enabled ? streamRedactor() : OPEN_STREAM,
     keepSecret: (value) => typed.add(value),
+    logWritten: () => logFiles.idle(),
     ...(recorder ? { closeRecording: recorder.close } : {}),
   };
 }

@@ -41,6 +41,8 @@ export interface HermesBase {
   redactStream(): StreamRedactor;
   /** From now on this value is taken out of every text; the function that comes back ends that. */
   keepSecret(value: string): () => void;
+  /** Resolves when the log lines of so far are in their files; `shutdown` waits for it. */
+  logWritten?(): Promise<void>;
   /** `--record`: ends the file in good order; `shutdown` does it. */
   closeRecording?(): Promise<void>;
 }

@@ -149,6 +149,7 @@ export function openHermes(
     shutdown: async (reason, limits) => {
       await Promise.all([sessions.closeAll(reason, limits ?? {}), mcp.close()]);
       await within(journal.close(), JOURNAL_MS);
+      if (base.logWritten) await within(base.logWritten(), JOURNAL_MS);
       if (base.closeRecording) await within(base.closeRecording(), JOURNAL_MS);
       opened?.close();
       opened = null;

@@ -19,6 +19,7 @@ import {
 } from "@/core/mod.ts";
 import type { Redact } from "@/lib/redact.ts";
 import {
+  createPendingWrites,
   createTools,
   forgetReads,
   loadBrowserTools,
@@ -101,12 +102,18 @@ export function createRooms(
     keeps: keepsFiles,
     redact: (text) => redact(text, "file"),
   });
+  const pending = createPendingWrites({
+    platform,
+    home: config.home,
+    settings: () => config.settings(),
+    skills,
+  });
   return {
     guard: createGuard({ platform, config, redact, log, models }),
     tools,
     lists: createToolLists(tools, { config, log }),
     skills,
-    commands: createCommands({ version, models, config, tools, files: fileHistory }),
+    commands: createCommands({ version, models, config, tools, files: fileHistory, pending }),
     fileHistory,
     browserTools: async () => {
       const create = await loadBrowserTools();

@@ -45,7 +45,7 @@ export function describeError(error: unknown, command: string): Told {
 function toldOf(error: unknown, command: string): Told {
   if (error instanceof UsageError) {
     return {
-      lines: [`hermes: ${error.message}`, `  see: hermes ${command} --help`],
+      lines: [`hermes: ${error.message}`, `  see: hermes ${command === "" ? "" : `${command} `}--help`],
       exitCode: EXIT.usage,
       code: "usage",
       message: error.message,

@@ -80,6 +80,7 @@ export function renderMainHelp(version: string, groups: readonly CommandGroup[],
       definitions([
         ["-h, --help", "Show this help"],
         ["-v, --version", "Show the version"],
+        ["-p, --profile <name>", "Another data home, before the command; setup begins one"],
         ["    --setup", "The same as hermes setup"],
       ], paint),
       paint,

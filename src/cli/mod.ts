@@ -154,14 +154,18 @@ async function runCommand(command: Command, args: readonly string[], platform: P
     const { run } = await command.load();
     return await run(args, platform);
   } catch (error) {
-    const [{ describeError }, { fitToStderr }] = await Promise.all([
-      import("./errors.ts"),
-      import("./terminal.ts"),
-    ]);
-    const told = describeError(error, command.name);
-    for (const line of told.lines) platform.stderr(fitToStderr(line));
-    return told.exitCode;
+    return await tellError(error, command.name, platform);
   }
+}
+
+async function tellError(error: unknown, command: string, platform: Platform): Promise<number> {
+  const [{ describeError }, { fitToStderr }] = await Promise.all([
+    import("./errors.ts"),
+    import("./terminal.ts"),
+  ]);
+  const told = describeError(error, command);
+  for (const line of told.lines) platform.stderr(fitToStderr(line));
+  return told.exitCode;
 }
 
 async function refuseUnknown(word: string, platform: Platform): Promise<number> {
@@ -178,8 +182,39 @@ function wasStartedAsAcp(platform: Platform): boolean {
   return /(^|[/\\])hermes-acp(\.exe)?$/i.test(platform.execPath());
 }
 
+/** What stands before the command: `-p <name>`, `--profile <name>`, `--profile=<name>`. */
+function takeProfile(args: readonly string[]): { name: string | undefined; rest: readonly string[] } {
+  const [first = ""] = args;
+  if (first.startsWith("--profile=")) return { name: first.slice("--profile=".length), rest: args.slice(1) };
+  if (first !== "-p" && first !== "--profile") return { name: undefined, rest: args };
+  return { name: args[1] ?? "", rest: args.slice(2) };
+}
+
 /** Runs the program with the arguments after its name; the result is the exit code. */
 export async function main(args: readonly string[], platform: Platform): Promise<number> {
+  const { name, rest } = takeProfile(args);
+  const env = platform.env();
+  // A home that was named is the home: the profile in the environment is then a label and nothing more.
+  const wanted = name ?? (env["HERMES_HOME"] ? undefined : env["HERMES_PROFILE"]?.trim() || undefined);
+  if (wanted !== undefined) {
+    try {
+      const { enterProfile } = await import("./profile.ts");
+      return await dispatch(rest, enterProfile(wanted, rest[0], platform));
+    } catch (error) {
+      return await tellError(error, "", platform);
+    }
+  }
+  if (!env["HERMES_HOME"]) await lookForSticky(platform);
+  return await dispatch(rest, platform);
+}
+
+/** A profile that was made the usual one elsewhere is not taken here, and that is said. */
+async function lookForSticky(platform: Platform): Promise<void> {
+  const sticky = platform.files.readTextSync(`${platform.homeDir()}/.hermes/active_profile`);
+  if (sticky !== null) (await import("./profile.ts")).warnOfSticky(sticky, platform);
+}
+
+async function dispatch(args: readonly string[], platform: Platform): Promise<number> {
   const [first, ...rest] = wasStartedAsAcp(platform) ? ["acp", ...args] : args;
   switch (first) {
     case undefined:
@@ -189,9 +224,9 @@ export async function main(args: readonly string[], platform: Platform): Promise
       return await helpFor(rest[0], platform);
     case "--version":
     case "-v":
-      return await main(["version", ...rest], platform);
+      return await dispatch(["version", ...rest], platform);
     case "--setup":
-      return await main(["setup", ...rest], platform);
+      return await dispatch(["setup", ...rest], platform);
   }
   const command = COMMANDS.find((candidate) => candidate.name === first);
   return command ? await runCommand(command, rest, platform) : await refuseUnknown(first, platform);

@@ -402,7 +402,12 @@ const SURFACES: Table = {
       key: [text, "", "Bearer key of hermes serve; better kept in .env as API_SERVER_KEY.", "API_SERVER_KEY"],
       cors_origins: [names, [], "Web origins that may call it; * for all.", "API_SERVER_CORS_ORIGINS"],
       allowed_hosts: [names, [], "Further names accepted in the Host header.", "API_SERVER_ALLOWED_HOSTS"],
-      model_name: [text, "hermes-agent", "Model id shown to clients.", "API_SERVER_MODEL_NAME"],
+      model_name: [
+        text,
+        "",
+        "Model id shown to clients; empty: the profile's name, else hermes-agent.",
+        "API_SERVER_MODEL_NAME",
+      ],
       max_concurrent_runs: [int(0), 10, "Turns at the same time; 0 for no limit."],
       model_routes: [routes, {}, "Model names for clients: name to an object with model, provider, …"],
       direct_model_requests: [
@@ -456,8 +461,8 @@ const SURFACES: Table = {
       "INFO",
       "Least level that is logged.",
     ],
-    max_size_mb: [num(0), 5, "Size at which a log file is rotated. Accepted, not used."],
-    backup_count: [int(0), 3, "Rotated log files kept. Accepted, not used."],
+    max_size_mb: [num(0), 5, "Size at which a log file is rotated; 0 for never."],
+    backup_count: [int(0), 3, "Rotated log files kept."],
   },
 };
 

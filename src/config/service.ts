@@ -33,6 +33,10 @@ class FileConfig implements ConfigService {
   #loadedFor = "";
   #secrets: readonly string[] | null = null;
   #notice: string | null = null;
+  #looked = false;
+  readonly #lookAgain = () => {
+    this.#looked = false;
+  };
 
   constructor(platform: Platform, home: string, env: Record<string, string>) {
     this.#platform = platform;
@@ -49,8 +53,13 @@ class FileConfig implements ConfigService {
     return this.#current().settings;
   }
 
+  /** The disk is looked at once per step of the program: nothing can be heard of in between. */
   #current(): Loaded {
-    if (!this.#ignoreFile) this.#file.refresh();
+    if (!this.#ignoreFile && !this.#looked) {
+      this.#file.refresh();
+      this.#looked = true;
+      queueMicrotask(this.#lookAgain);
+    }
     return this.#fresh();
   }
 

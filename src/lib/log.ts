@@ -20,6 +20,8 @@ export interface LogOptions {
   now(): number;
   /** `json`: one object per line, for programs that collect logs. */
   format?: "text" | "json";
+  /** Takes the same lines as text, whatever the format, for a file; must not throw. */
+  keep?(level: LogLevel, line: string): void;
 }
 
 export interface LineLogger {
@@ -61,9 +63,12 @@ export function createLogger(options: LogOptions): LineLogger {
   const log = (level: LogLevel) => (message: string): void => {
     if (RANK[level] < RANK[options.level]) return;
     const text = oneLine(options.redact(message));
-    if (options.format === "json") {
-      options.write(jsonLine({ time: options.now(), level, name: options.name, message: text }));
-    } else options.write(`${stamp(options.now())} [${level}] ${options.name}: ${text}`);
+    const time = options.now();
+    const line = `${stamp(time)} [${level}] ${options.name}: ${text}`;
+    options.write(
+      options.format === "json" ? jsonLine({ time, level, name: options.name, message: text }) : line,
+    );
+    options.keep?.(level, line);
   };
   return { debug: log("DEBUG"), info: log("INFO"), warn: log("WARNING"), error: log("ERROR") };
 }

@@ -155,16 +155,23 @@ Deno.test("api D5: the API shows reasoning only where the file says so", () => {
   assertEquals(shown({ gateway: { api_server: { show_reasoning: true } } }), true);
 });
 
+/** The file is looked at once per step of the program. */
+async function nextStep(): Promise<void> {
+  await Promise.resolve();
+}
+
 Deno.test("core 55: a broken file gives the defaults and a warning with the place; a fixed one is read again", async () => {
-  await withConfig(({ config, write }) => {
+  await withConfig(async ({ config, write }) => {
     assertEquals(config.settings().approvals.timeout, 300);
     assertMatch(
       config.warnings().join("\n"),
       /config\.jsonc cannot be read \(line 2, column \d+: .*the defaults until it is mended/,
     );
+    await nextStep();
     write("config.jsonc", `{ "approvals": { "timeout": 5 } }`);
     assertEquals(config.settings().approvals.timeout, 5);
     assertEquals(config.warnings(), []);
+    await nextStep();
     write("config.jsonc", `{ "approvals": `);
     assertEquals(config.settings().approvals.timeout, 5);
     assertMatch(config.warnings().join("\n"), /the last good settings until it is mended/);
@@ -176,6 +183,7 @@ Deno.test("settings(): a file that is empty or gone for a moment leaves the last
     const good = read("config.jsonc");
     for (const text of ["", " \n", "\uFEFF", null]) {
       assertEquals(config.settings().model.default, "m");
+      await nextStep();
       if (text === null) Deno.removeSync(`${home}/config.jsonc`);
       else write("config.jsonc", text);
       assertEquals(config.settings().model.default, "m");
@@ -186,8 +194,10 @@ Deno.test("settings(): a file that is empty or gone for a moment leaves the last
       write("config.jsonc", good);
       assertEquals(config.warnings(), []);
     }
+    await nextStep();
     write("config.jsonc", "{}");
     assertEquals(config.settings().model.default, "");
+    await nextStep();
     write("config.jsonc", "");
     assertEquals(config.warnings(), []);
   }, { files: { "config.jsonc": `{ "model": { "default": "m", "provider": "custom" } }` } });

@@ -3,6 +3,7 @@
  * file are joined already. Only what is fixed for the life of the process stands here; limits, routes and gates are
  * read from the settings with each request, so that an edited file counts at once.
  */
+import { DEFAULT_PROFILE, profileOf } from "@/lib/profile.ts";
 import type { Settings } from "@/core/contract.ts";
 
 export interface ApiConfig {
@@ -41,7 +42,12 @@ const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_MODEL_NAME = "hermes-agent";
 
 /** Everything but what the key guard finds out; an empty key means that none is set. */
-export function readApiConfig(settings: Settings, flags: ServeFlags): Omit<ApiConfig, "loopback"> {
+export function readApiConfig(
+  { settings: read, home }: { settings(): Settings; readonly home: string },
+  flags: ServeFlags,
+): Omit<ApiConfig, "loopback"> {
+  const settings = read();
+  const profile = profileOf(home);
   const server = settings.gateway.api_server;
   return {
     host: (flags.host ?? server.host).trim().replace(/^\[(.*)\]$/, "$1") || DEFAULT_HOST,
@@ -49,7 +55,7 @@ export function readApiConfig(settings: Settings, flags: ServeFlags): Omit<ApiCo
     key: server.key,
     origins: server.cors_origins,
     allowedHosts: server.allowed_hosts.map(hostName),
-    modelName: server.model_name.trim() || DEFAULT_MODEL_NAME,
+    modelName: server.model_name.trim() || (profile === DEFAULT_PROFILE ? DEFAULT_MODEL_NAME : profile),
     trustedHosts: server.trusted_hosts ?? [],
     metrics: server.metrics ?? false,
     logFormat: flags.logFormat ?? "text",

@@ -32,7 +32,7 @@ export async function serveApi(hermes: HermesStart, flags: ServeFlags = {}): Pro
   const { stderr } = hermes.platform;
   const stop = listenForStop();
   try {
-    const { key: given, ...fixed } = readApiConfig(hermes.settings(), flags);
+    const { key: given, ...fixed } = readApiConfig(hermes, flags);
     const loopback = await isLoopbackHost(fixed.host, resolveHost);
     const { key, made } = await settleKey(hermes, given, { host: fixed.host, loopback });
     const server = await start(hermes, { ...fixed, key, loopback });

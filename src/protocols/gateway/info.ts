@@ -2,6 +2,7 @@
  * SessionInfo and Usage of tui-gateway.md B.0, built from a live session at the moment of asking. Never throws:
  * a session whose model cannot be used is described too, with the reason as a warning.
  */
+import { profileOf } from "@/lib/profile.ts";
 import type { Hermes } from "@/app/mod.ts";
 import type { McpServerStatus, Session, Usage } from "@/core/contract.ts";
 import { promptTokens } from "@/core/contract.ts";
@@ -87,7 +88,7 @@ export function renderLazyInfo(hermes: Hermes, session: Session): Record<string,
     branch: gitBranch(hermes.platform.files, session.cwd),
     lazy: true,
     desktop_contract: DESKTOP_CONTRACT,
-    profile_name: "default",
+    profile_name: profileOf(hermes.home),
   };
 }
 
@@ -121,7 +122,7 @@ export function renderInfo(hermes: Hermes, session: Session, facts: InfoFacts): 
     branch: gitBranch(hermes.platform.files, session.cwd),
     personality: facts.personality,
     title: session.title ?? "",
-    profile_name: "default",
+    profile_name: profileOf(hermes.home),
     running: facts.running,
     usage: renderUsage(session),
     version: hermes.version,

@@ -2,6 +2,7 @@
  * What slash commands can do around their session on this wire: each is the same function that the method of that
  * name uses, so `/branch` and `session.branch` cannot drift apart.
  */
+import type { Hermes } from "@/app/mod.ts";
 import type { CommandHost, OpenedSession } from "@/core/contract.ts";
 import { saveConversation } from "../export.ts";
 import type { LiveSession } from "../live.ts";
@@ -55,6 +56,12 @@ export function createCommandHost(place: CommandPlace): CommandHost {
       return done.status === "reloaded" ? "The MCP servers are reloaded." : `${done.message}.`;
     },
     skills: () => listSkills(hermes),
+    reloadSkills: async () => {
+      if (await gateway.live.skills.reload()) { for (const one of gateway.live.all()) one.emitInfo(); }
+      const { length } = await listSkills(hermes);
+      return length === 1 ? "1 skill." : `${length} skills.`;
+    },
+    atWork: () => atWork(hermes, live),
     configureTools: async (action, names) => {
       const { changed, unknown, enabled_toolsets: on } = await configureTools(gateway, { action, names });
       return [
@@ -70,6 +77,19 @@ export function createCommandHost(place: CommandPlace): CommandHost {
       return String(inForce);
     },
   };
+}
+
+function atWork(hermes: Hermes, { session }: LiveSession): string[] {
+  const children = hermes.sessions.delegation.active().filter((child) => child.sessionId === session.id);
+  const running = hermes.processes(session).list().filter((process) => process["status"] === "running");
+  return [
+    ...children.map(({ id, goal, status, toolCount }) =>
+      `${id} (${status}, ${toolCount} tool calls): ${goal}`
+    ),
+    ...running.map((process) =>
+      `${process["session_id"]} (running, ${process["uptime_seconds"]} s): ${process["command"]}`
+    ),
+  ];
 }
 
 /** A title that waits for the first turn is told, too. */
