@@ -6,6 +6,7 @@ import type {
   ConfigService,
   FileHistory,
   Models,
+  PendingWrites,
   Session,
   Surface,
   Tool,
@@ -19,6 +20,8 @@ export interface CommandDeps {
   readonly tools: readonly Tool[];
   /** Files as they were before turns; absent where nothing is recorded. */
   readonly files?: FileHistory;
+  /** Changes that wait for the user's word. */
+  readonly pending?: PendingWrites;
   /** Catalogue of a surface, for `/help`. */
   list(surface: Surface): readonly CommandInfo[];
 }

@@ -8,7 +8,9 @@ import {
   type Surface,
   type Tool,
 } from "@/core/mod.ts";
+import { profileOf } from "@/lib/profile.ts";
 import { type Command, grouped, hostOf, text } from "./command.ts";
+import { decide } from "./pending.ts";
 
 const EVERYWHERE: readonly Surface[] = ["acp", "gateway", "cli"];
 
@@ -67,15 +69,61 @@ export const toolsets: Command = {
   },
 };
 
-export const skills: Command = {
-  name: "skills",
+/** The groups that tools can be taken away and given back in. */
+export const toolGroups: Command = {
+  name: "toolsets",
   aliases: [],
-  description: "List the skills; each is a command of its own",
+  description: "List the toolsets with their tools",
   argsHint: "",
   category: "Tools & Skills",
   surfaces: ["gateway"],
   needsIdle: false,
-  run: async (_args, context) => {
+  run: (_args, { session }) => {
+    const names = new Set(session.toolNames());
+    const sets = new Map<string, string[]>();
+    for (const { name, toolset } of session.tools()) {
+      if (names.has(name)) sets.set(toolset, [...sets.get(toolset) ?? [], name]);
+    }
+    const lines = [...sets].map(([set, members]) => `${set}: ${members.join(", ")}`);
+    return text([lines.length === 1 ? "1 toolset:" : `${lines.length} toolsets:`, ...lines].join("\n"));
+  },
+};
+
+export const agents: Command = {
+  name: "agents",
+  aliases: ["tasks"],
+  description: "List the subagents and background processes at work",
+  argsHint: "",
+  category: "Session",
+  surfaces: ["gateway"],
+  needsIdle: false,
+  run: (_args, context) => {
+    const lines = hostOf(context).atWork();
+    return text(lines.length === 0 ? "Nothing is at work beside this conversation." : lines.join("\n"));
+  },
+};
+
+export const profile: Command = {
+  name: "profile",
+  aliases: [],
+  description: "Show the profile and its data home",
+  argsHint: "",
+  category: "Info",
+  surfaces: ["gateway", "cli"],
+  needsIdle: false,
+  run: (_args, _context, { config }) => text(`Profile: ${profileOf(config.home)}\nData home: ${config.home}`),
+};
+
+export const skills: Command = {
+  name: "skills",
+  aliases: [],
+  description: "List the skills, each a command of its own, or decide on changes that wait",
+  argsHint: "[list|pending|approve <id>|reject <id>|approval on|off]",
+  category: "Tools & Skills",
+  surfaces: ["gateway"],
+  needsIdle: false,
+  run: async (args, context, deps) => {
+    if (args !== "" && args !== "list") return text(await decide("skill", args, deps));
     const found = await hostOf(context).skills();
     const lines = found.map(({ name, description }) => `/${name}: ${clip(description, 80)}`);
     return text([found.length === 1 ? "1 skill:" : `${found.length} skills:`, ...lines].join("\n"));

@@ -9,13 +9,26 @@ import {
   type Surface,
 } from "@/core/contract.ts";
 import type { Command, CommandDeps } from "./command.ts";
-import { context, help, skills, status, tools, toolsets, usage, version } from "./info.ts";
+import {
+  agents,
+  context,
+  help,
+  profile,
+  skills,
+  status,
+  toolGroups,
+  tools,
+  toolsets,
+  usage,
+  version,
+} from "./info.ts";
 import { hostReasoning, model, reasoning, yolo } from "./model.ts";
-import { branch, create, quit, resume, sessions } from "./open.ts";
+import { branch, clear, create, quit, resume, sessions } from "./open.ts";
+import { memory } from "./pending.ts";
 import { rollback } from "./rollback.ts";
 import { compact, compress, queue, reset, steer, title } from "./session.ts";
-import { busy, config, fast, personality, reload, reloadMcp, verbose } from "./settings.ts";
-import { background, history, retry, save, stop, undo } from "./turns.ts";
+import { busy, config, fast, personality, reload, reloadMcp, reloadSkills, verbose } from "./settings.ts";
+import { background, history, learn, retry, save, stop, undo } from "./turns.ts";
 
 /** In catalogue order; the order of the ACP list is part of its contract (acp.md C9). */
 const ALL: readonly Command[] = [
@@ -23,11 +36,13 @@ const ALL: readonly Command[] = [
   model,
   tools,
   toolsets,
+  toolGroups,
   skills,
   context,
   reset,
   compact,
   create,
+  clear,
   sessions,
   resume,
   branch,
@@ -38,11 +53,13 @@ const ALL: readonly Command[] = [
   steer,
   queue,
   background,
+  agents,
   stop,
   history,
   save,
   status,
   usage,
+  profile,
   title,
   reasoning,
   hostReasoning,
@@ -54,6 +71,9 @@ const ALL: readonly Command[] = [
   config,
   reload,
   reloadMcp,
+  reloadSkills,
+  memory,
+  learn,
   version,
   quit,
 ];

@@ -21,6 +21,14 @@ export const create: Command = {
   run: async (args, context) => opened("New session", await hostOf(context).create(args)),
 };
 
+/** The host clears its screen when it sees the other session. */
+export const clear: Command = {
+  ...create,
+  name: "clear",
+  aliases: [],
+  description: "Open a new session and clear the screen; this one stays as it is",
+};
+
 export const branch: Command = {
   name: "branch",
   aliases: ["fork"],

@@ -85,3 +85,14 @@ export const reloadMcp: Command = {
     return text(await hostOf(context).reloadMcp({ confirmed: word === "now", always: word === "always" }));
   },
 };
+
+export const reloadSkills: Command = {
+  name: "reload-skills",
+  aliases: ["reload_skills"],
+  description: "Look for skills again",
+  argsHint: "",
+  category: "Tools & Skills",
+  surfaces: GATEWAY,
+  needsIdle: false,
+  run: async (_args, context) => text(await hostOf(context).reloadSkills()),
+};

@@ -111,3 +111,24 @@ export const save: Command = {
   needsIdle: false,
   run: async (_args, context) => text(`Saved to ${await hostOf(context).save()}`),
 };
+
+const LEARN =
+  "Make a skill out of this with skill_manage: look at what was done here and at what is asked, keep what will be " +
+  "needed again (steps, commands, pitfalls, how to check the result) and leave out what belongs to this one case. " +
+  "If a skill already covers it, improve that one. To learn: ";
+
+export const learn: Command = {
+  name: "learn",
+  aliases: [],
+  description: "Have the agent write a skill",
+  argsHint: "<what>",
+  category: "Tools & Skills",
+  surfaces: GATEWAY,
+  needsIdle: false,
+  run: (args) => {
+    if (!args) {
+      throw new HermesError("invalid_argument", "Usage: /learn <what the agent should know how to do>");
+    }
+    return { type: "send", message: LEARN + args };
+  },
+};

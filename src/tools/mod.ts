@@ -31,6 +31,7 @@ export { unifiedDiff } from "./diff.ts";
 export { resolvePath } from "./paths.ts";
 export { readRefusal } from "./read_deny.ts";
 export { createLocalFiles } from "./local_files.ts";
+export { createPendingWrites } from "./pending_apply.ts";
 export { restoreTodos } from "./todo.ts";
 export type { BackgroundProcess, ProcessTable, SessionReader };
 export { SkillRegistry };

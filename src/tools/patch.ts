@@ -16,6 +16,7 @@ import { commit, type EditPlan, editsOf, proposalOf, readForEdit, replan } from 
 import { ledgerOf } from "./file_ledger.ts";
 import { type Lint, lintText } from "./lint.ts";
 import type { PathLocks } from "./path_locks.ts";
+import { refuseOtherProfile } from "./other_profiles.ts";
 import { absoluteOf, realOf, resolvePath } from "./paths.ts";
 import { MatchError, replaceText } from "./replace.ts";
 import { settle, succeed } from "./result.ts";
@@ -86,6 +87,10 @@ function adviseAfter(error: MatchError, oldText: string, real: string, context: 
 }
 
 async function plan(args: Args, context: ToolContext): Promise<Planned> {
+  for (const path of writtenPaths(args)) {
+    const target = await resolvePath(path, context.cwd, context.platform);
+    refuseOtherProfile(target, args, context.home);
+  }
   const planned = modeOf(args) === "replace"
     ? await planReplace(args, context)
     : { plan: await planPatch(readText(args, "patch"), context) };

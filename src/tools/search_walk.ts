@@ -145,7 +145,6 @@ export async function compilePattern(pattern: string): Promise<Pattern> {
   }
   const { RE2JS } = await import("re2js");
   try {
-    // Escapes of other letters are errors there, and mean the letter elsewhere.
     const compiled = RE2JS.compile(pattern);
     return { test: (text) => compiled.matcher(text).find() };
   } catch (error) {

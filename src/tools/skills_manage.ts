@@ -55,25 +55,40 @@ export function createSkillManage(registry: SkillRegistry): Tool {
     },
     execute(args, context) {
       return settle(async () => {
-        const action = ACTIONS.find((name) => name === maybeString(args, "action"));
-        if (!action) throw new ToolError(`'action' must be one of ${ACTIONS.join(", ")}`);
-        const name = readText(args, "name").trim();
+        actionOf(args);
+        readText(args, "name");
         if (context.settings.skills.write_approval) return await stageWrite("skill", { ...args }, context);
-        await context.platform.files.mkdir(registry.root, { mode: 0o700 });
-        const lock = join(registry.root, ".manage");
-        return await withFileLock(
-          context.platform,
-          lock,
-          () => run(action, name, { args, context, registry }),
-        );
+        return await changeSkill(args, context, registry);
       }, { success: false });
     },
   };
 }
 
+/** What a change of a skill needs of a call. */
+export type SkillPlace = Pick<ToolContext, "platform" | "settings">;
+
+function actionOf(args: Args): Action {
+  const action = ACTIONS.find((name) => name === maybeString(args, "action"));
+  if (!action) throw new ToolError(`'action' must be one of ${ACTIONS.join(", ")}`);
+  return action;
+}
+
+/** Makes the change that a call asks for. Throws `ToolError`, and then nothing has changed. */
+export async function changeSkill(
+  args: Args,
+  context: SkillPlace,
+  registry: SkillRegistry,
+): Promise<ToolOutcome> {
+  const action = actionOf(args);
+  const name = readText(args, "name").trim();
+  await context.platform.files.mkdir(registry.root, { mode: 0o700 });
+  const lock = join(registry.root, ".manage");
+  return await withFileLock(context.platform, lock, () => run(action, name, { args, context, registry }));
+}
+
 interface Request {
   readonly args: Args;
-  readonly context: ToolContext;
+  readonly context: SkillPlace;
   readonly registry: SkillRegistry;
 }
 
@@ -217,7 +232,7 @@ function supportPath(skill: Skill, file: string): string {
   throw new ToolError(`'${file}' must be below ${SUPPORT_FOLDERS.map((name) => `${name}/`).join(", ")}`);
 }
 
-async function readSupport(skill: Skill, path: string, file: string, context: ToolContext): Promise<string> {
+async function readSupport(skill: Skill, path: string, file: string, context: SkillPlace): Promise<string> {
   const stat = await context.platform.files.stat(path);
   if (stat?.isFile) return new TextDecoder().decode(await context.platform.files.read(path));
   throw new ToolError(`Skill '${skill.name}' has no file '${file}'`, {
@@ -225,12 +240,12 @@ async function readSupport(skill: Skill, path: string, file: string, context: To
   });
 }
 
-async function checkInside(path: string, dir: string, { platform }: ToolContext): Promise<void> {
+async function checkInside(path: string, dir: string, { platform }: SkillPlace): Promise<void> {
   if (isInside(await realOf(path, platform), await realOf(dir, platform))) return;
   throw new ToolError(`Access denied: '${path}' leads out of ${dir}`);
 }
 
-async function write(path: string, content: string, dir: string, context: ToolContext): Promise<void> {
+async function write(path: string, content: string, dir: string, context: SkillPlace): Promise<void> {
   await checkInside(path, dir, context);
   const { files } = context.platform;
   const stat = await files.stat(path);

@@ -106,9 +106,8 @@ async function usableSkill(registry: SkillRegistry, name: string, context: ToolC
 export async function oneSkill(
   registry: SkillRegistry,
   name: string,
-  context: ToolContext,
+  { settings }: Pick<ToolContext, "settings">,
 ): Promise<Skill> {
-  const { settings } = context;
   if (name.split(/[\\/]/).includes("..")) throw new ToolError(`'${name}' is not a name of a skill`);
   const found = await registry.find(name, settings);
   if (found.length === 1) return found[0]!;

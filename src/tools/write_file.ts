@@ -7,6 +7,7 @@ import { type Args, maybeString, readText, shorten, ToolError } from "./args.ts"
 import { commit, type EditPlan, proposalOf, readForEdit, replan } from "./edit_plan.ts";
 import { type Lint, lintText } from "./lint.ts";
 import type { PathLocks } from "./path_locks.ts";
+import { refuseOtherProfile } from "./other_profiles.ts";
 import { absoluteOf, isInside, resolvePath } from "./paths.ts";
 import { settle, succeed } from "./result.ts";
 import { lineEndOf, withLineEnd } from "./text_file.ts";
@@ -53,6 +54,7 @@ async function plan(args: Args, context: ToolContext): Promise<{ plan: EditPlan;
     );
   }
   const target = await resolvePath(written, context.cwd, context.platform);
+  refuseOtherProfile(target, args, context.home);
   const before = await readForEdit(target, context);
   const old = before.file;
   refuseRedacted(content, old?.text ?? null);

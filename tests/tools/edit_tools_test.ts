@@ -422,3 +422,35 @@ Deno.test("describe() gives titles, kinds and places as acp.md C11 has them", as
     .map((name) => describe(name, {}).kind);
   assertEquals(kinds, ["execute", "execute", "read", "edit", "edit", "search", "other", "other"]);
 });
+
+Deno.test("core C.8: another profile's skills and memories are written only with cross_profile", async () => {
+  await using bench = await makeBench();
+  const profile = `${bench.home}/profiles/work`;
+  await Deno.mkdir(`${profile}/skills`, { recursive: true });
+  const path = `${profile}/skills/x.md`;
+  const refused = await bench.json("write_file", { path, content: "x\n" });
+  assertMatch(refused.error, /belongs to the profile "work"\. Nothing was written.*cross_profile=true/);
+  const added = `*** Begin Patch\n*** Add File: ${path}\n+x\n*** End Patch`;
+  const patched = await bench.json("patch", { mode: "patch", patch: added });
+  assertMatch(patched.error, /belongs to the profile "work"/);
+  await Deno.symlink(`${profile}/skills`, `${bench.dir}/link`);
+  assertMatch(
+    (await bench.json("write_file", { path: "link/x.md", content: "x\n" })).error,
+    /profile "work"/,
+  );
+  assertEquals([...Deno.readDirSync(`${profile}/skills`)], []);
+  const meant = await bench.json("write_file", { path, content: "x\n", cross_profile: true });
+  assertEquals([meant.error, await Deno.readTextFile(path)], [undefined, "x\n"]);
+
+  const inside = { overrides: { home: profile } };
+  const back = await bench.json(
+    "write_file",
+    { path: `${bench.home}/memories/M.md`, content: "m\n" },
+    inside,
+  );
+  assertMatch(back.error, /belongs to the profile "default"/);
+  const own = await bench.json("write_file", { path: `${profile}/skills/y.md`, content: "y\n" }, inside);
+  assertEquals(own.error, undefined);
+  const other = await bench.json("write_file", { path: `${profile}/notes.md`, content: "n\n" });
+  assertEquals(other.error, undefined);
+});

@@ -1,3 +1,4 @@
+import { createDenoPlatform } from "@/platform/deno.ts";
 import { textOf } from "@/core/mod.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { eventually } from "../support/program.ts";
@@ -277,4 +278,37 @@ Deno.test("terminal sessions do not share their environment", async () => {
   await run(bench, "export A=1; cd /");
   const other = await bench.json("terminal", { command: "echo [$A]; pwd" }, { session: "s2" });
   assertEquals(other.output, `[]\n${bench.dir}`);
+});
+
+Deno.test("core B.3: a shortage at the start is waited out 2, 4 and 8 s, then told; a missing bash is told at once", async () => {
+  const real = createDenoPlatform();
+  const shortage = (code: string, failures: number) => {
+    const waits: number[] = [];
+    let tries = 0;
+    return {
+      waits,
+      platform: {
+        clock: { ...real.clock, delay: (ms: number) => Promise.resolve(void waits.push(ms)) },
+        spawn: (...args: Parameters<typeof real.spawn>) => {
+          if (++tries > failures) return real.spawn(...args);
+          throw Object.assign(new Error(`spawn bash ${code}`), { code });
+        },
+      },
+    };
+  };
+  const twice = shortage("EAGAIN", 2);
+  await using bench = await makeBench({ platform: twice.platform });
+  const result = await bench.json("terminal", { command: "echo here" });
+  assertEquals([result.output, result.exit_code, twice.waits], ["here", 0, [2_000, 4_000]]);
+
+  const always = shortage("EMFILE", Infinity);
+  await using stuck = await makeBench({ platform: always.platform });
+  const refused = await stuck.json("terminal", { command: "echo here" });
+  assertEquals([refused.status, refused.exit_code, always.waits], ["blocked", -1, [2_000, 4_000, 8_000]]);
+  assertMatch(refused.error, /Cannot start the command: spawn bash EMFILE/);
+
+  const absent = shortage("ENOENT", Infinity);
+  await using bare = await makeBench({ platform: absent.platform });
+  assertMatch((await bare.json("terminal", { command: "x" })).error, /bash was not found on PATH/);
+  assertEquals(absent.waits, []);
 });

@@ -62,7 +62,7 @@ Deno.test("gateway 42–47, 50, core 52: a rewind that is refused changes nothin
   });
 });
 
-Deno.test("gateway 48: a rewind keeps what is before it under new row ids, and they work for the next one", async () => {
+Deno.test("gateway 48, core 51: a rewind keeps what is before it under new row ids, and they work for the next one", async () => {
   await withGateway({ model: THREE }, async ({ host, model, rig }) => {
     const { sid, stored, ids } = await threeTurns(host);
     const result = await host.request("prompt.submit", {
