@@ -58,7 +58,7 @@ function builtinRuntime(wanted: Wanted): Runtime {
       model: isDemo ? "demo" : model,
       baseUrl: "",
       apiMode: "builtin",
-      label: isDemo ? "Built-in demo (demo)" : "Built-in script",
+      label: isDemo ? "Built-in demo" : "Built-in script",
       isDemo,
       contextWindow: 128_000,
       supportsVision: false,

@@ -75,8 +75,43 @@ async function findRuntime(
   if (split.provider) {
     return split.model === "" ? await onlyModelOf(split.provider, context) : context.resolve({ model: name });
   }
-  return familyRuntime(name, current, context) ?? declaredRuntime(name, current, context) ??
-    bareProvider(name, current, context) ?? context.resolve(besideCurrent(name, current));
+  return aliasedRuntime(name, context) ?? familyRuntime(name, current, context) ??
+    declaredRuntime(name, current, context) ?? bareProvider(name, current, context) ??
+    elsewhere(name, current, context) ?? context.resolve(besideCurrent(name, current));
+}
+
+/** The id that one of the user's own aliases stands for is called where that alias says. */
+function aliasedRuntime(name: string, { settings, resolve }: SwitchContext): Runtime | null {
+  const alias = Object.values(settings.model_aliases).find(({ model, provider }) =>
+    model === name && provider
+  );
+  if (!alias?.provider) return null;
+  const { provider, base_url } = alias;
+  return resolve({ model: name, provider, ...(base_url ? { baseUrl: base_url } : {}) });
+}
+
+/**
+ * A name that the provider in force does not have, and another one with a key does: its maker first, then OpenRouter.
+ * On a server or a proxy of one's own any name may be a model.
+ */
+function elsewhere(name: string, current: ResolvedModel | null, context: SwitchContext): Runtime | null {
+  if (!current || !isOwnHost(current) || findProvider(current.provider)?.keyOptional) return null;
+  const mine = idsOf(current, context).map((id) => id.toLowerCase());
+  const spelled = [name, normaliseModel(current.provider, name)].map((id) => id.toLowerCase());
+  if (mine.some((id) => spelled.includes(id) || id.endsWith(`/${spelled[0]}`))) return null;
+  for (const row of [...PROVIDERS.filter((p) => !p.isAggregator), findProvider("openrouter")!]) {
+    if (row.id === current.provider || row.flavour === "unsupported" || row.notAutomatic) continue;
+    const id = offeredModels(row, context.catalog).find((one) =>
+      one === name || (row.isAggregator && one.endsWith(`/${name}`))
+    );
+    if (id === undefined) continue;
+    try {
+      return context.resolve({ model: id, provider: row.id });
+    } catch (error) {
+      if (!(error instanceof HermesError)) throw error;
+    }
+  }
+  return null;
 }
 
 /** A session on an address of its own stays there when the same provider is named again. */
@@ -169,18 +204,20 @@ interface Verified {
 
 /** Step 10: is the name one that the endpoint has? */
 async function verify(runtime: Runtime, args: SwitchArgs, context: SwitchContext): Promise<Verified> {
-  const { provider, model, baseUrl } = runtime.model;
+  const { provider, model, baseUrl, apiMode } = runtime.model;
   if (provider === "builtin" || declaredModels(runtime.entry).includes(model)) return { runtime };
   const kept = args.refresh ? null : context.lists.kept(baseUrl);
   if (kept?.some((m) => m.id === model)) return { runtime };
   const outcome = await ask(runtime, context);
-  if (outcome.type === "listed" && outcome.models.length > 0) {
+  // LM Studio lists all that it can load: what is not there cannot be called.
+  if (outcome.type === "listed" && (outcome.models.length > 0 || provider === "lmstudio")) {
     return chooseListed(runtime, outcome.models, context);
   }
   const row = findProvider(provider);
   if (row && offeredModels(row, context.catalog).includes(model)) return { runtime };
   const isOwn = provider.startsWith("custom") || runtime.isLocal;
-  if (outcome.type === "unreachable" && isOwn) {
+  // Servers of the Messages wire seldom have a list, and some close the door on who asks for one.
+  if (outcome.type === "unreachable" && isOwn && apiMode !== "anthropic_messages") {
     throw new HermesError(
       "invalid_model",
       `The endpoint ${baseUrl} cannot be reached (${outcome.reason}), so the model was not changed`,
@@ -213,6 +250,10 @@ function chooseListed(runtime: Runtime, models: readonly ListedModel[], context:
   const sameButCase = ids.find((id) => id.toLowerCase() === model.toLowerCase()) ??
     ids.find((id) => normaliseModel(provider, id) === model || id.slice(id.lastIndexOf("/") + 1) === model);
   if (sameButCase) return { runtime: again(sameButCase) };
+  const row = findProvider(provider);
+  if (row && offeredModels(row, context.catalog).includes(model)) {
+    return { runtime, warning: notListed(model, provider) };
+  }
   // A server of one's own may list `name:latest` and take `name`.
   const best = closest(model, ids, 3);
   const [first] = best;
@@ -223,7 +264,7 @@ function chooseListed(runtime: Runtime, models: readonly ListedModel[], context:
     };
   }
   if (/^(anthropic|minimax)/.test(provider)) {
-    return { runtime, warning: `"${model}" is not in the list of ${provider}.` };
+    return { runtime, warning: notListed(model, provider) };
   }
   throw new HermesError(
     "invalid_model",
@@ -232,4 +273,8 @@ function chooseListed(runtime: Runtime, models: readonly ListedModel[], context:
     }`,
     { provider, model, suggestions: best },
   );
+}
+
+function notListed(model: string, provider: string): string {
+  return `"${model}" is not in the list of ${provider}.`;
 }

@@ -1,7 +1,7 @@
 import { HermesError } from "@/core/mod.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { type ModelServer, startModelServer } from "../support/model_server.ts";
-import { endpoint, makeModels } from "./helpers.ts";
+import { endpoint, makeModels, offline } from "./helpers.ts";
 
 async function refusal(run: () => Promise<unknown>): Promise<{ code: string; message: string }> {
   try {
@@ -71,6 +71,71 @@ Deno.test("switchTo() accepts with a warning where there is no list, and refuses
   const refused = await refusal(() => dead.switchTo("anything", dead.resolve()));
   assertEquals(refused.code, "invalid_model");
   assertMatch(refused.message, /cannot be reached.*not changed/);
+});
+
+Deno.test("core F.4: a name that only another provider has goes there, to its maker first, and only with a key", async () => {
+  const keys = { ANTHROPIC_API_KEY: "sk-ant-1234567890", OPENAI_API_KEY: "sk-1234567890" };
+  const config = { model: { provider: "anthropic", default: "claude-sonnet-4-6" } };
+  const chosen = async (text: string, env: Record<string, string>) => {
+    const models = makeModels({ config, env, platform: offline });
+    const { model } = await models.switchTo(text, models.resolve());
+    return [model.provider, model.model];
+  };
+  assertEquals(await chosen("gpt-5.5", keys), ["openai-api", "gpt-5.5"]);
+  assertEquals(await chosen("claude-opus-4.6", keys), ["anthropic", "claude-opus-4-6"]);
+  assertEquals(await chosen("unheard-of-model", keys), ["anthropic", "unheard-of-model"]);
+  const { OPENAI_API_KEY: _, ...anthropic } = keys;
+  assertEquals(await chosen("gpt-5.5", anthropic), ["anthropic", "gpt-5-5"]);
+  const aggregator = { ...anthropic, OPENROUTER_API_KEY: "sk-or-1234567890" };
+  assertEquals(await chosen("gpt-5.5", aggregator), ["openrouter", "openai/gpt-5.5"]);
+});
+
+Deno.test("core F.4: on a proxy under a provider's name a foreign name stays a model of the proxy", async () => {
+  await using proxy = await startModelServer({ models: ["gpt-5.5", "claude-sonnet-4-6"] });
+  const models = makeModels({
+    config: { model: { provider: "zai", base_url: proxy.url, api_key: "key-1234", default: "gpt-5.5" } },
+    env: { ANTHROPIC_API_KEY: "sk-ant-1234567890" },
+  });
+  const { model, providerChanged } = await models.switchTo("claude-sonnet-4-6", models.resolve());
+  assertEquals([model.provider, model.model, model.baseUrl, providerChanged], [
+    "zai",
+    "claude-sonnet-4-6",
+    proxy.url,
+    false,
+  ]);
+});
+
+Deno.test("core F.4: the id that an alias stands for is called where the alias says", async () => {
+  await using box = await startModelServer({ models: ["own-model"] });
+  const models = makeModels({
+    config: {
+      model: { provider: "anthropic", default: "claude-sonnet-4-6" },
+      providers: { box: { base_url: box.url } },
+      model_aliases: { mine: { model: "own-model", provider: "custom:box" } },
+    },
+    env: { ANTHROPIC_API_KEY: "sk-ant-1234567890" },
+  });
+  for (const name of ["mine", "own-model"]) {
+    const { model } = await models.switchTo(name, models.resolve());
+    assertEquals([model.provider, model.model], ["custom:box", "own-model"], name);
+  }
+});
+
+Deno.test("core F.4: LM Studio must list a model; a silent server of the Messages wire is taken at its word", async () => {
+  await using studio = await startModelServer({ models: [] });
+  const models = makeModels({
+    config: { model: { provider: "lmstudio", base_url: studio.url, default: "here" } },
+  });
+  const refused = await refusal(() => models.switchTo("gone", models.resolve()));
+  assertEquals([refused.code, refused.message], ["invalid_model", 'Provider "lmstudio" has no model "gone"']);
+  const closed = await startModelServer();
+  await closed.close();
+  const silent = makeModels({
+    config: { providers: { box: { base_url: closed.url, api_mode: "anthropic_messages", models: ["a"] } } },
+  });
+  const { model, warning } = await silent.switchTo("b --provider box", silent.resolve());
+  assertEquals([model.provider, model.model], ["custom:box", "b"]);
+  assertMatch(warning!, /could not be checked/);
 });
 
 Deno.test("FC-07: switchTo() waits at most 2 s for a list, and an abort ends the wait", async () => {
