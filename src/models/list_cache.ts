@@ -30,6 +30,8 @@ export class ListCache {
   readonly #lists = new Map<string, KeptList>();
   readonly #windows = new Map<string, number>();
   #isLoaded = false;
+  /** Grows with everything that is learned. */
+  version = 0;
   #saving: Promise<void> = Promise.resolve();
 
   constructor(platform: Platform, home: string | null, log: Logger) {
@@ -56,6 +58,7 @@ export class ListCache {
   async setList(baseUrl: string, list: KeptList): Promise<void> {
     this.#load();
     this.#lists.set(baseUrl, list);
+    this.version++;
     await this.#save();
   }
 
@@ -65,6 +68,7 @@ export class ListCache {
     if (this.#windows.get(key) === tokens) return;
     this.#windows.delete(key);
     this.#windows.set(key, tokens);
+    this.version++;
     if (this.#windows.size > MAX_WINDOWS) this.#windows.delete(this.#windows.keys().next().value!);
     await this.#save();
   }
@@ -72,6 +76,7 @@ export class ListCache {
   #load(): void {
     if (this.#isLoaded) return;
     this.#isLoaded = true;
+    this.version++;
     const text = this.#path === null ? null : readOrNull(this.#platform, this.#path);
     const stored = text === null ? null : parse(text);
     if (!stored) return;

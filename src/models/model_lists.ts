@@ -45,6 +45,11 @@ export class ModelLists {
     this.#cache = cache;
   }
 
+  /** Grows whenever an answer of this class may have changed, but for lists that have grown too old. */
+  get version(): number {
+    return this.#cache.version;
+  }
+
   /** The kept list of an endpoint, without asking. */
   kept(baseUrl: string): readonly ListedModel[] | null {
     const entry = this.#cache.list(baseUrl);

@@ -16,6 +16,7 @@ import {
   type ModelOptionsQuery,
   type Models,
   type ResolvedModel,
+  type Settings,
   type SwitchResult,
   type Usage,
 } from "@/core/contract.ts";
@@ -53,6 +54,8 @@ export interface ModelsDeps {
 
 const MAX_MEMORIES = 1_000;
 const WARM_AFTER_MS = 100;
+/** Choices whose model is remembered. */
+const MAX_RESOLVED = 100;
 
 export function createModels(deps: ModelsDeps): Models {
   return new ModelService(deps);
@@ -69,6 +72,12 @@ class ModelService implements Models {
   /** Keys live here and nowhere in the public record. */
   readonly #runtimes = new WeakMap<ResolvedModel, Runtime>();
   #warmed = false;
+  /** What choices came to, under the settings (a new object whenever config or environment change) and lists of then. */
+  #resolved: {
+    readonly settings: Settings | null;
+    readonly version: number;
+    readonly models: Map<string, ResolvedModel>;
+  } = { settings: null, version: 0, models: new Map() };
 
   constructor(deps: ModelsDeps) {
     this.#deps = deps;
@@ -79,8 +88,25 @@ class ModelService implements Models {
     this.#local = new LocalFacts(deps.platform, this.#lists);
   }
 
+  /** The same record for the same choice, as long as nothing that it rests on has changed; refusals are not kept. */
   resolve(choice: ModelChoice = {}): ResolvedModel {
-    return this.#register(resolveRuntime(choice, this.#context()));
+    const context = this.#context();
+    const key = JSON.stringify(choice);
+    const known = this.#kept(context.settings).get(key);
+    if (known) return known;
+    const model = this.#register(resolveRuntime(choice, context));
+    // Asked again: resolving may have read the lists.
+    const models = this.#kept(context.settings);
+    if (models.size < MAX_RESOLVED) models.set(key, model);
+    return model;
+  }
+
+  #kept(settings: Settings): Map<string, ResolvedModel> {
+    const { version } = this.#lists;
+    if (this.#resolved.settings !== settings || this.#resolved.version !== version) {
+      this.#resolved = { settings, version, models: new Map() };
+    }
+    return this.#resolved.models;
   }
 
   client(model: ResolvedModel): ModelClient {

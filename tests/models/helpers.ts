@@ -44,6 +44,8 @@ export async function withHome(run: (home: string) => Promise<void>): Promise<vo
 
 export interface Setup {
   readonly config?: Record<string, unknown>;
+  /** In place of `config`, when they change. */
+  readonly settings?: () => Settings;
   readonly env?: Record<string, string>;
   readonly flags?: ModelFlags;
   readonly platform?: Platform;
@@ -56,7 +58,7 @@ export function makeModels(setup: Setup = {}): Models {
   const env = setup.env ?? {};
   const config = {
     home: setup.home ?? "",
-    settings: () => settings,
+    settings: setup.settings ?? (() => settings),
     env: (name: string) => env[name],
   } as unknown as ConfigService;
   const quiet = () => {};

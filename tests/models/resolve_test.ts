@@ -2,7 +2,7 @@ import { HermesError, type HermesErrorCode } from "@/core/mod.ts";
 import { isUsableKey } from "@/models/keys.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { startModelServer } from "../support/model_server.ts";
-import { makeModels, play, requestOf, type Setup } from "./helpers.ts";
+import { makeModels, play, requestOf, settingsOf, type Setup } from "./helpers.ts";
 
 type Brief = readonly [provider: string, model: string, baseUrl: string, source: string];
 
@@ -34,6 +34,17 @@ Deno.test("core 74: with nothing configured resolve() refuses and says what to d
   const unkeyed = refusal({ config: { model: { default: "x", provider: "deepseek" } } });
   assertEquals(unkeyed.code, "missing_api_key");
   assertMatch(unkeyed.message, /DEEPSEEK_API_KEY.*hermes setup.*--demo/);
+});
+
+Deno.test("resolve() gives one record per choice, and a new one when the settings have changed", () => {
+  let settings = settingsOf(BOX);
+  const models = makeModels({ settings: () => settings });
+  const first = models.resolve();
+  assert(models.resolve({}) === first);
+  assertEquals(models.resolve({ model: "other" }).model, "other");
+  assert(models.resolve() === first);
+  settings = settingsOf({ model: { ...BOX.model, default: "m2" } });
+  assertEquals(models.resolve().model, "m2");
 });
 
 Deno.test("core 74: the built-in models are taken where they were chosen", () => {

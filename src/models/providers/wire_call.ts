@@ -7,7 +7,7 @@
  * signal is looked at after every read.
  */
 import type { ModelChunk, ModelRequest } from "@/core/contract.ts";
-import { within } from "@/lib/abort.ts";
+import { AbortError, within } from "@/lib/abort.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { addressOf } from "../endpoints.ts";
 import type { Runtime } from "../runtime.ts";
@@ -49,6 +49,8 @@ export interface CallContext {
 const DRAIN_MS = 100;
 /** Requests of one call at most, each after something was learned. */
 const MAX_SENDS = 5;
+/** Nobody looks at it; making one anew takes longer than the rest of the end. */
+const OVER = new AbortError("The call is over");
 
 export class WireCall {
   readonly #context: CallContext;
@@ -94,7 +96,7 @@ export class WireCall {
 
   /** Ends the request in whichever phase it is; harmless afterwards. */
   #stop(): void {
-    this.#controller.abort();
+    this.#controller.abort(OVER);
     this.#reader?.cancel().catch(() => {/* the connection is gone already */});
     this.#reader = null;
   }
