@@ -34,6 +34,24 @@ export interface StoredSession {
   readonly lastActivityAt: number;
 }
 
+/** A change that waits for the user's word (`memory.write_approval`, `skills.write_approval`). */
+export interface PendingWrite {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly createdAt: number;
+  /** One line. */
+  readonly summary: string;
+}
+
+export interface PendingWrites {
+  /** Oldest first. */
+  list(kind: "memory" | "skill"): Promise<readonly PendingWrite[]>;
+  /** Makes the change; what was done. Throws `HermesError`, and then it still waits. */
+  approve(id: string): Promise<string>;
+  /** False when there is none of that id. */
+  reject(id: string): Promise<boolean>;
+}
+
 /** What a surface can do around the session a command was typed in. Every call throws like `Commands.run`. */
 export interface CommandHost {
   create(title: string): Promise<OpenedSession>;
@@ -53,6 +71,10 @@ export interface CommandHost {
   /** Ends and starts the MCP servers; the text for the user, which may be a question. */
   reloadMcp(wish: { readonly confirmed: boolean; readonly always: boolean }): Promise<string>;
   skills(): Promise<readonly { readonly name: string; readonly description: string }[]>;
+  /** Looks for them again and tells everybody; what is new and what is gone. */
+  reloadSkills(): Promise<string>;
+  /** What works beside the conversation: subagents and background processes, one line each. */
+  atWork(): readonly string[];
   /** Takes toolsets away from the next turn on, or gives them back; the text for the user. */
   configureTools(action: "enable" | "disable", names: readonly string[]): Promise<string>;
   /** Changes a setting as the surface's own setting call does; the value in force. */

@@ -58,6 +58,16 @@ const UNREACHABLE: ReadonlySet<ModelFailure["kind"]> = new Set([
   "overloaded",
 ]);
 
+/** What of a gate outlives the program, in the session's row (core.md D.3). */
+export interface KeptGate {
+  /** Unix seconds. */
+  readonly compressionRestsUntil?: number;
+  /** Compressions in a row without a model's summary. */
+  readonly compressionFallbacks?: number;
+}
+
+const LONGEST_REST_S = 600;
+
 export class CompressionGate {
   /** Milliseconds that only grow. */
   readonly #now: () => number;
@@ -67,6 +77,22 @@ export class CompressionGate {
 
   constructor(now: () => number) {
     this.#now = now;
+  }
+
+  /** `wall` is the time of day in seconds; a clock that was turned cannot make a rest longer than any is. */
+  restore({ compressionRestsUntil = 0, compressionFallbacks = 0 }: KeptGate, wall: number): void {
+    const left = Math.min(compressionRestsUntil - wall, LONGEST_REST_S);
+    if (left > 0) this.#restsUntil = this.#now() + left * 1000;
+    this.#fallbacks = compressionFallbacks;
+  }
+
+  /** Only what holds back. */
+  kept(wall: number): KeptGate {
+    const left = (this.#restsUntil - this.#now()) / 1000;
+    return {
+      ...(left > 0 ? { compressionRestsUntil: wall + left } : {}),
+      ...(this.#fallbacks > 0 ? { compressionFallbacks: this.#fallbacks } : {}),
+    };
   }
 
   /** Two in a row have gained nothing, or had no model's summary: only the user's word goes on. */
@@ -85,7 +111,11 @@ export class CompressionGate {
   }
 
   failed(failure: ModelFailure | null): void {
-    const seconds = failure && NO_PROVIDER.has(failure.kind) ? 600 : isUnreachable(failure) ? 60 : 30;
+    const seconds = failure && NO_PROVIDER.has(failure.kind)
+      ? LONGEST_REST_S
+      : isUnreachable(failure)
+      ? 60
+      : 30;
     this.#restsUntil = this.#now() + seconds * 1000;
   }
 

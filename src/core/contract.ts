@@ -21,6 +21,8 @@ export type {
   CommandResult,
   Commands,
   OpenedSession,
+  PendingWrite,
+  PendingWrites,
   StoredSession,
   Surface,
 } from "./command_api.ts";
@@ -92,6 +94,7 @@ export type {
   AuditStore,
   CatalogRefresh,
   ConfigService,
+  CountedCall,
   EditPolicy,
   EditProposal,
   FileAccess,

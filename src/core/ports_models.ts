@@ -28,7 +28,7 @@ export interface ResolvedModel {
   readonly model: string;
   readonly baseUrl: string;
   readonly apiMode: string;
-  /** For people: "Built-in demo (demo)", "OpenRouter". */
+  /** For people: "Built-in demo", "OpenRouter". */
   readonly label: string;
   readonly isDemo: boolean;
   /** Tokens; `null` when unknown. */

@@ -19,6 +19,10 @@ export interface SessionConfig {
   readonly additionalDirectories?: readonly string[];
   readonly branchedFrom?: string;
   readonly delegateFrom?: string;
+  /** Unix seconds until which the conversation is not compressed by itself after a failure (core.md A.16). */
+  readonly compressionRestsUntil?: number;
+  /** Compressions in a row without a model's summary. */
+  readonly compressionFallbacks?: number;
   /** API: hash of the system text and the like that opened a derived chat session. */
   readonly fingerprint?: string;
 }
@@ -111,6 +115,14 @@ export interface UsageCost {
   readonly seconds: number;
 }
 
+/** One answered model call, as it is counted. */
+export interface CountedCall {
+  readonly usage: Usage;
+  readonly model: { readonly model: string; readonly provider: string };
+  /** Absent: it counts for no budget. */
+  readonly cost?: UsageCost;
+}
+
 export interface SearchHit {
   readonly messageId: number;
   readonly sessionId: string;
@@ -122,7 +134,8 @@ export interface SearchHit {
 }
 
 export interface SessionStore {
-  createSession(row: NewSessionRow): Promise<SessionRow>;
+  /** The title as it is stored. */
+  createSession(row: NewSessionRow): Promise<string | null>;
   getSession(id: string): SessionRow | null;
   updateSession(id: string, patch: SessionPatch): Promise<void>;
   /** The first end reason wins. */
@@ -132,8 +145,12 @@ export interface SessionStore {
   deleteSession(id: string): Promise<boolean>;
   listSessions(query: SessionQuery): SessionSummary[];
 
-  /** Rows in order, row ids back in the same order, one transaction. */
-  appendMessages(sessionId: string, messages: readonly Message[], usage?: Usage): Promise<number[]>;
+  /** Rows in order and the calls that they came from, row ids back in the same order, one transaction. */
+  appendMessages(
+    sessionId: string,
+    messages: readonly Message[],
+    calls?: readonly CountedCall[],
+  ): Promise<number[]>;
   /** Replaces the content of one row (steer text joins the last tool result). */
   updateContent(rowId: number, content: Content): Promise<void>;
   /** Active rows of one session; unanswered calls are left as stored. */

@@ -53,9 +53,11 @@ export function isCodingFocus(settings: Settings): boolean {
 }
 
 async function factsOf(query: CodingQuery, { manifests }: Workspace): Promise<string> {
-  const { platform, cwd, gitRoot, env } = query;
+  const { platform, cwd, gitRoot } = query;
   const [git, checks] = await Promise.all([
-    gitRoot === null ? "" : within(gitSnapshot({ platform, root: gitRoot, cwd, env }), READ_BOUND_MS),
+    gitRoot === null
+      ? ""
+      : within(gitSnapshot({ platform, root: gitRoot, cwd, env: query.env }), READ_BOUND_MS),
     within(verifyCommands(platform.files, cwd, manifests), READ_BOUND_MS),
   ]);
   return [

@@ -114,9 +114,26 @@ export function ancestorsOf(path: string): string[] {
   return found;
 }
 
-/** The nearest directory with a `.git`; `null` outside a repository. */
-export async function findGitRoot(files: Files, cwd: string): Promise<string | null> {
-  const candidates = ancestorsOf(cwd);
-  const there = await Promise.all(candidates.map((dir) => files.stat(join(dir, ".git")).catch(() => null)));
-  return candidates.find((_, at) => there[at] !== null) ?? null;
+/**
+ * Whether the file system of a directory answers at all, within the bound of one read. Afterwards names in and above it
+ * may be looked up on the spot (`isPresent`): most of them are never there, and a look that leaves the thread costs
+ * twenty times as much.
+ */
+export async function doesAnswer(files: Files, directory: string): Promise<boolean> {
+  const stat = await within(files.stat(directory).catch(() => null), READ_BOUND_MS);
+  return stat !== undefined && stat !== null;
+}
+
+/** Without leaving the thread: for places that are known to answer, such as the data home. */
+export function isPresent(files: Files, path: string): boolean {
+  try {
+    return files.statSync(path) !== null;
+  } catch {
+    return true; // There, but not ours to look at: whoever reads it says so.
+  }
+}
+
+/** The nearest directory with a `.git`; `null` outside a repository. `cwd` is known to answer. */
+export function findGitRoot(files: Files, cwd: string): string | null {
+  return ancestorsOf(cwd).find((dir) => isPresent(files, join(dir, ".git"))) ?? null;
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { scanForInjection } from "@/lib/injection_scan.ts";
 import type { Files } from "@/platform/mod.ts";
 import type { Logger } from "./ports.ts";
-import { readPromptText } from "./prompt_files.ts";
+import { isPresent, readPromptText } from "./prompt_files.ts";
 import type { Settings } from "./settings.ts";
 
 export type MemoryTarget = "memory" | "user";
@@ -59,7 +59,9 @@ export async function memorySnapshot(query: MemoryQuery): Promise<string> {
 
 async function block(query: MemoryQuery, target: MemoryTarget): Promise<string> {
   if (!isMemoryEnabled(query.settings, target)) return "";
-  const text = await readPromptText(memoryPath(query.home, target), query);
+  const path = memoryPath(query.home, target);
+  if (!isPresent(query.files, path)) return "";
+  const text = await readPromptText(path, query);
   const entries = parseEntries(text ?? "");
   if (entries.length === 0) return "";
   const limit = memoryLimit(query.settings, target);

@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import { within } from "@/lib/abort.ts";
 import type { Files } from "@/platform/mod.ts";
 import type { Logger } from "./ports.ts";
-import { ancestorsOf, type PromptFile, READ_BOUND_MS, readContextFile } from "./prompt_files.ts";
+import { ancestorsOf, isPresent, type PromptFile, READ_BOUND_MS, readContextFile } from "./prompt_files.ts";
 
 const OWN = [".hermes.md", "HERMES.md"];
 const AGENTS = ["AGENTS.md", "agents.md"];
@@ -22,7 +22,7 @@ export interface ProjectQuery {
   readonly cap: number;
 }
 
-/** The block under `# Project Context`; empty when the project has no instructions. */
+/** The block under `# Project Context`; empty when the project has no instructions. `cwd` is known to answer. */
 export async function projectContext(query: ProjectQuery): Promise<string> {
   const found = await firstHit(query);
   if (found.length === 0) return "";
@@ -33,7 +33,7 @@ export async function projectContext(query: ProjectQuery): Promise<string> {
 async function firstHit(query: ProjectQuery): Promise<readonly PromptFile[]> {
   const own = ownDirectories(query).flatMap((dir) => OWN.map((name) => join(dir, name)));
   const chain = [...own, ...[...AGENTS, ...CLAUDE].map((name) => join(query.cwd, name))];
-  for (const path of await existing(query.files, chain)) {
+  for (const path of chain.filter((path) => isPresent(query.files, path))) {
     const file = await read(path, query);
     if (file) return [file];
   }
@@ -47,13 +47,6 @@ function ownDirectories({ cwd, gitRoot }: ProjectQuery): string[] {
   return all.slice(0, all.indexOf(gitRoot) + 1);
 }
 
-/** The paths that are files, in order; looked at together, within the bound of one read. */
-async function existing(files: Files, paths: readonly string[]): Promise<string[]> {
-  const looks = Promise.all(paths.map((path) => files.stat(path).catch(() => null)));
-  const stats = await within(looks, READ_BOUND_MS) ?? [];
-  return paths.filter((_, at) => stats[at]?.isFile);
-}
-
 async function read(path: string, query: ProjectQuery): Promise<PromptFile | null> {
   const name = path.startsWith(`${query.cwd}/`) ? path.slice(query.cwd.length + 1) : basename(path);
   return await readContextFile(path, { ...query, name });
@@ -61,8 +54,14 @@ async function read(path: string, query: ProjectQuery): Promise<PromptFile | nul
 
 async function cursorRules(query: ProjectQuery): Promise<readonly PromptFile[]> {
   const directory = join(query.cwd, ".cursor", "rules");
-  const names = await within(listRules(query.files, directory), READ_BOUND_MS) ?? [];
-  const paths = [join(query.cwd, ".cursorrules"), ...names.map((name) => join(directory, name))];
+  const single = join(query.cwd, ".cursorrules");
+  const names = isPresent(query.files, directory)
+    ? await within(listRules(query.files, directory), READ_BOUND_MS) ?? []
+    : [];
+  const paths = [
+    ...(isPresent(query.files, single) ? [single] : []),
+    ...names.map((name) => join(directory, name)),
+  ];
   const found = await Promise.all(paths.map((path) => read(path, query)));
   return found.filter((file) => file !== null);
 }

@@ -4,6 +4,7 @@
  */
 import { extname, join } from "node:path";
 import type { Files } from "@/platform/mod.ts";
+import { doesAnswer, isPresent } from "./prompt_files.ts";
 
 const MANIFESTS = [
   "package.json",
@@ -50,7 +51,8 @@ export async function inspectWorkspace(
   cwd: string,
   gitRoot: string | null,
 ): Promise<Workspace> {
-  const names = [...MANIFESTS, ...MARKS];
+  if (!await doesAnswer(files, cwd)) return { manifests: [], isCode: false };
+  const names = [...MANIFESTS, ...MARKS].filter((name) => isPresent(files, join(cwd, name)));
   const stats = await Promise.all(names.map((name) => files.stat(join(cwd, name)).catch(() => null)));
   const there = names.filter((_, at) => stats[at]?.isFile);
   const manifests = there.filter((name) => !MARKS.includes(name));

@@ -17,6 +17,7 @@ import { Resting } from "./failover.ts";
 import { EventHub, type EventReader } from "./hub.ts";
 import { type Message, textOf } from "./messages.ts";
 import { modeOf, policyOf } from "./modes.ts";
+import { usableTools } from "./offered_tools.ts";
 import { OutsideTools } from "./outside.ts";
 import { Patience } from "./patience.ts";
 import type {
@@ -116,6 +117,7 @@ export class LiveSession implements Session {
     this.resting = new Resting(() => services.platform.clock.monotonic());
     this.patience = new Patience((name) => services.env?.(name));
     this.compressionGate = new CompressionGate(() => services.platform.clock.monotonic());
+    this.compressionGate.restore(seed.config, services.platform.clock.now() / 1000);
     this.hub = new EventHub(
       seed.id,
       (error) => services.log.error(`An event reader failed: ${String(error)}`),
@@ -229,7 +231,16 @@ export class LiveSession implements Session {
   }
 
   toolNames(): readonly string[] {
-    return this.toolSpecs().map((tool) => tool.name);
+    const { platform, models } = this.services;
+    // Whether a turn has somebody to ask is not known before it; surfaces without anybody do not list that tool.
+    const at = {
+      platform,
+      models,
+      settings: this.services.settings(),
+      model: this.model,
+      canClarify: !this.child,
+    };
+    return usableTools(this.tools(), at).map((tool) => tool.name);
   }
 
   toolSpecs(): readonly ToolSpec[] {

@@ -66,6 +66,7 @@ export async function compactSession(
     );
     if (byHand) gate.reset();
     else gate.done({ before: report.before.tokens, after: report.after.tokens }, summary.isFallback);
+    await keepGate(session);
     if (plan.previous !== null) tellLoss(session, options.turnId ?? "");
     return report;
   });
@@ -161,11 +162,23 @@ async function summaryOf(
     settings.compression.abort_on_summary_failure;
   if (isGivenUp) {
     session.compressionGate.failed(failure);
+    await keepGate(session);
     const why = failure ? `: ${failure.message}` : "";
     throw new HermesError("internal", `The model gave no summary; the conversation is unchanged${why}`);
   }
   const text = summaryOfLastResort(plan.middle, plan.previous);
   return { text: guard.redact(text, "terminal"), isFallback: true };
+}
+
+/** What holds compression back outlives the program. A row that cannot be written now makes no failure of it. */
+async function keepGate(session: LiveSession): Promise<void> {
+  const { compressionRestsUntil: rested, compressionFallbacks: had, ...others } = session.config;
+  const kept = session.compressionGate.kept(session.services.platform.clock.now() / 1000);
+  if (rested === kept.compressionRestsUntil && had === kept.compressionFallbacks) return;
+  session.config = { ...others, ...kept };
+  await session.record.update({ config: session.config }).catch((error) =>
+    session.services.log.warn(`Cannot store that compression rests: ${String(error)}`)
+  );
 }
 
 async function replaceContent(

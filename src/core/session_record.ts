@@ -44,11 +44,11 @@ export class SessionRecord {
     this.#stored = true;
     const { services, transcript } = this.#owner;
     try {
-      const row = await services.store().createSession({
+      const stored = await services.store().createSession({
         ...this.#owner.newRow(),
         ...(title === null ? {} : { title }),
       });
-      this.#title ??= row.title;
+      this.#title ??= stored;
     } catch (error) {
       this.#stored = false;
       throw error;

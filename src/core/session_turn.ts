@@ -4,6 +4,7 @@ import { HermesError } from "./errors.ts";
 import type { TurnResult } from "./events.ts";
 import type { LiveSession } from "./session.ts";
 import { runTurn } from "./turn.ts";
+import type { TurnInput } from "./turn_input.ts";
 import type { QueuedTurn } from "./turn_queue.ts";
 import { failedResult, prepareTurn } from "./turn_setup.ts";
 
@@ -11,13 +12,22 @@ import { failedResult, prepareTurn } from "./turn_setup.ts";
 export async function runQueuedTurn(session: LiveSession, turn: QueuedTurn): Promise<TurnResult> {
   try {
     await session.services.ready?.();
+    // The prompt comes first: a new session is stored with it in one go.
+    const prepared = await preparedTurn(session, turn);
     await storeForTurn(session, turn.controller.signal);
-    const prepared = await prepareTurn(session, turn);
     return prepared instanceof HermesError
       ? await failedResult(session, turn, prepared)
       : await runTurn(prepared);
   } catch (error) {
     return await failedResult(session, turn, toldError(session, error));
+  }
+}
+
+async function preparedTurn(session: LiveSession, turn: QueuedTurn): Promise<TurnInput | HermesError> {
+  try {
+    return await prepareTurn(session, turn);
+  } catch (error) {
+    return toldError(session, error);
   }
 }
 

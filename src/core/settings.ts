@@ -291,5 +291,8 @@ export interface Settings {
   };
   readonly logging: {
     readonly level: "DEBUG" | "INFO" | "WARNING" | "ERROR";
+    /** 0 = a file is never turned over. */
+    readonly max_size_mb: number;
+    readonly backup_count: number;
   };
 }

@@ -4,11 +4,18 @@
  * facts of the day). Everything that has to be read is read at the same time, each with a bound of its own; nothing
  * that is missing or broken keeps the turn from starting.
  */
-import { within } from "@/lib/abort.ts";
+import { DEFAULT_PROFILE, profileOf } from "@/lib/profile.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { Logger, ResolvedModel, SessionScope, Skills, Tool } from "./ports.ts";
 import { codingPosture } from "./prompt_coding.ts";
-import { contextFileCap, findGitRoot, guarded, READ_BOUND_MS, readPromptText } from "./prompt_files.ts";
+import {
+  contextFileCap,
+  doesAnswer,
+  findGitRoot,
+  guarded,
+  isPresent,
+  readPromptText,
+} from "./prompt_files.ts";
 import {
   FINISH,
   HELP,
@@ -65,6 +72,7 @@ export async function buildSystemPrompt(facts: PromptFacts): Promise<string> {
     skills,
     surroundings(facts),
     directory.coding,
+    profileLine(facts.home),
     platformHint(surface, settings),
     personalityText(settings),
     directory.project,
@@ -74,6 +82,13 @@ export async function buildSystemPrompt(facts: PromptFacts): Promise<string> {
     }\nModel: ${model.model}\nProvider: ${model.provider}`,
   ];
   return blocks.filter(Boolean).join("\n\n");
+}
+
+/** Nothing for the default one. */
+function profileLine(home: string): string {
+  const name = profileOf(home);
+  if (name === DEFAULT_PROFILE) return "";
+  return `Profile: ${name}. Its settings, skills and memories are in ${home}; those of other profiles are not yours.`;
 }
 
 type MemoryFacts = Pick<PromptFacts, "platform" | "log" | "home" | "settings">;
@@ -100,7 +115,9 @@ async function takeMemories({ platform, log, home, settings }: MemoryFacts): Pro
 
 async function identity({ platform, log, home, settings }: PromptFacts): Promise<string> {
   if (settings.agent.ignore_rules) return IDENTITY;
-  const soul = await readPromptText(`${home}/SOUL.md`, { files: platform.files, log });
+  const path = `${home}/SOUL.md`;
+  if (!isPresent(platform.files, path)) return IDENTITY;
+  const soul = await readPromptText(path, { files: platform.files, log });
   return soul === null ? IDENTITY : guarded(soul, "SOUL.md", "context");
 }
 
@@ -111,11 +128,21 @@ async function directoryParts(
 ): Promise<{ project: string; coding: string }> {
   const { platform, settings, log, cwd } = facts;
   const { files } = platform;
-  const gitRoot = await within(findGitRoot(files, cwd), READ_BOUND_MS) ?? null;
+  const answers = await doesAnswer(files, cwd);
+  const gitRoot = answers ? findGitRoot(files, cwd) : null;
   const cap = contextFileCap(settings.context_file_max_chars, facts.model.contextWindow);
   const [project, coding] = await Promise.all([
-    settings.agent.ignore_rules ? "" : projectContext({ files, log, cwd, gitRoot, cap }),
-    codingPosture({ platform, settings, surface, cwd, gitRoot, env: facts.childEnv }),
+    settings.agent.ignore_rules || !answers ? "" : projectContext({ files, log, cwd, gitRoot, cap }),
+    codingPosture({
+      platform,
+      settings,
+      surface,
+      cwd,
+      gitRoot,
+      get env() {
+        return facts.childEnv;
+      },
+    }),
   ]);
   return { project, coding };
 }

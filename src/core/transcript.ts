@@ -4,12 +4,13 @@
  * (core.md D.2, D.5). Compression swaps the whole content and the head at once.
  */
 import type { Content, Message, Usage } from "./messages.ts";
-import type { SessionStore, UsageCost } from "./ports.ts";
+import type { CountedCall, SessionStore, UsageCost } from "./ports.ts";
 
 export class Transcript {
   readonly #store: () => SessionStore;
   #messages: Message[];
   #unsaved: Message[] = [];
+  #uncounted: CountedCall[] = [];
   #warning: string | null = null;
   headId: string;
 
@@ -36,18 +37,26 @@ export class Transcript {
     return await this.flush();
   }
 
+  /** A call of the turn; written with the rows that come next, or by the next `flush`. */
+  count(call: CountedCall): void {
+    this.#uncounted.push(call);
+  }
+
   /** Writes what is not written yet. */
   async flush(): Promise<boolean> {
     const waiting = this.#unsaved;
-    if (waiting.length === 0) return true;
+    const calls = this.#uncounted;
+    if (waiting.length === 0 && calls.length === 0) return true;
     this.#unsaved = [];
+    this.#uncounted = [];
     try {
-      const ids = await this.#store().appendMessages(this.headId, waiting);
+      const ids = await this.#store().appendMessages(this.headId, waiting, calls);
       ids.forEach((id, i) => waiting[i]!.rowId = id);
       this.#warning = null;
       return true;
     } catch (error) {
       this.#unsaved = [...waiting, ...this.#unsaved];
+      this.#uncounted = [...calls, ...this.#uncounted];
       this.#warning = delayed(error);
       return false;
     }

@@ -9,6 +9,7 @@ import { abortable, isAbort } from "@/lib/abort.ts";
 import type { TurnResult } from "./events.ts";
 import { describeImages, hasImages, withTrueTypes } from "./inbound_images.ts";
 import { type Content, textOf, type ToolMessage, type UserMessage } from "./messages.ts";
+import type { ModelAnswer } from "./model_call.ts";
 import { withSteer } from "./steering.ts";
 import { TurnCalls } from "./turn_calls.ts";
 import { Draft } from "./turn_draft.ts";
@@ -131,7 +132,16 @@ class Turn {
     if (answer.type === "failed") return await ends.failed(answer);
     this.#room.answered();
     if (answer.reasoning) this.#reasoning = this.#rows.masked(answer.reasoning);
+    const ending = await this.#follow(answer);
+    await this.#rows.settle();
+    return ending;
+  }
+
+  async #follow(answer: ModelAnswer): Promise<Ending | null> {
+    const ends = this.#ends;
     if (answer.toolCalls.length > 0) return await this.#tools.take(answer);
+    if (answer.finish === "stop" && answer.text.trim()) return await ends.answered(answer);
+    await this.#rows.settle();
     if (answer.finish === "length") return await ends.cutOff(answer);
     if (answer.finish === "content_filter") return await ends.refused(answer);
     if (!answer.text.trim()) return await ends.empty(answer);
@@ -163,6 +173,7 @@ class Turn {
 
   async #end(ending: Ending): Promise<TurnResult> {
     const { transcript, scope, steering } = this.#turn;
+    await this.#rows.settle();
     await abortable(transcript.flush(), scope.signal).catch(() => {/* it goes on by itself */});
     const { warning } = transcript;
     const { spent, model: { model, provider } } = this.#calls;

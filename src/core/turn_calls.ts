@@ -2,7 +2,6 @@
  * The model calls of one turn: what each request holds, what it has cost, and which model answers now. It owns the
  * failover chain of the turn (core.md A.11) and its spending; what follows from an answer is not its business.
  */
-import { abortable } from "@/lib/abort.ts";
 import { limitsMoney, type ReachedBudget, reachedBudget } from "./budgets.ts";
 import type { ModelFailure } from "./errors.ts";
 import { seesImages } from "./eyes.ts";
@@ -70,7 +69,7 @@ export class TurnCalls {
     this.spent.sent(answer.attempts);
     if (answer.type === "done") {
       this.#turn.patience.answered();
-      await this.#record(answer.usage);
+      this.#record(answer.usage);
     }
     if (answer.failure && this.#turn.dumpsRequests) await dumpRequest(request, answer.failure, scope);
     return answer;
@@ -93,15 +92,16 @@ export class TurnCalls {
   }
 
   /** Every answered call counts, also where the provider tells no numbers. */
-  async #record(usage: Usage | null): Promise<void> {
-    const { scope, transcript, estimateCost } = this.#turn;
+  #record(usage: Usage | null): void {
+    const { scope, estimateCost } = this.#turn;
     const { model } = this;
     const cost: ModelCost = usage ? estimateCost(usage, model) : UNPRICED;
     if (cost.usd === null) this.#warnUnpriced(model.model);
     const counted = this.spent.answered(usage ?? NO_USAGE, cost);
-    const adding = transcript.addUsage(usage ?? NO_USAGE, model, counted);
-    await abortable(adding, scope.signal).catch(() => {/* a cancel does not wait for a lock */});
-    if (usage) scope.publish({ type: "usage", usage, total: this.spent.usage });
+    const total = this.spent.usage;
+    this.#rows.count({ usage: usage ?? NO_USAGE, model, cost: counted }, () => {
+      if (usage) scope.publish({ type: "usage", usage, total });
+    });
   }
 
   /** A limit on money that cannot see a call must not look as if it did. */

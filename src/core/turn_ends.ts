@@ -47,6 +47,8 @@ const SUMMARY_REQUEST =
   "You have used up the number of steps for this task. Do not call tools. Say what was done, " +
   "what was found and what is left to do.";
 const NO_SUMMARY = "I reached the iteration limit and couldn't generate a summary.";
+const BROKE_OFF = /reset|closed|broke|abort|unexpected (?:end|eof)|end of file|disconnect|hang ?up/i;
+const UNREACHED = /\(connect\)|connect error|dns|refused|unreachable|no route/i;
 const ONLY_THOUGHT =
   "The whole output limit was spent on thinking; there is no answer. Raise model.max_tokens or lower the " +
   "reasoning effort.";
@@ -68,6 +70,7 @@ export class TurnEnds {
 
   async answered(answer: ModelAnswer): Promise<Ending | null> {
     if (this.#isOnlyAnnounced(answer)) {
+      await this.#rows.settle();
       this.#turn.scope.publish({ type: "text.delta", text: BLANK_LINE });
       this.#draft.keepAnnouncement(answer.text, INTENT_NUDGE);
       return null;
@@ -144,7 +147,8 @@ export class TurnEnds {
       await this.#rows.appendText(text, answer, "incomplete");
       return { outcome: "failed", text, exitReason: "partial_stream_recovery", partial: true, failure };
     }
-    if (isTooLong(failure) && await this.#room.makeRoom()) return null;
+    const mayBeTooLong = isTooLong(failure) || (brokeOff(failure) && this.#room.isLarge());
+    if (mayBeTooLong && await this.#room.makeRoom()) return null;
     if (this.#turn.scope.signal.aborted) return await this.interrupted(answer);
     if (this.#calls.useFallback(failure)) return null;
     const { text } = this.#draft;
@@ -231,6 +235,11 @@ export class TurnEnds {
 
 function isTooLong({ kind }: ModelFailure): boolean {
   return kind === "context_overflow" || kind === "payload_too_large";
+}
+
+/** A server was there and went away, also when asked again; one that cannot be reached is another matter. */
+function brokeOff({ kind, status, message }: ModelFailure): boolean {
+  return kind === "connection" && status === undefined && BROKE_OFF.test(message) && !UNREACHED.test(message);
 }
 
 /** For a model that has thought and then said nothing. */

@@ -28,7 +28,9 @@ export async function systemPromptOf(
       tools,
       model,
       skills: services.skills ?? null,
-      childEnv: services.childEnv(),
+      get childEnv() {
+        return services.childEnv();
+      },
       memories,
     })
   );
@@ -38,6 +40,7 @@ export async function systemPromptOf(
   });
   if (prompt === null) return ""; // Nothing is sent: the first step sees the cancel.
   session.systemPrompt = prompt;
+  if (!session.stored) return prompt; // The row is written with it.
   try {
     await abortable(services.store().updateSession(session.headId, { systemPrompt: prompt }), signal);
   } catch (error) {

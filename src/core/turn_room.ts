@@ -11,6 +11,11 @@ import type { TurnRows } from "./turn_rows.ts";
 const MAX_COMPACTIONS = 3;
 /** Between two compressions for one call. */
 const PAUSE_MS = 2_000;
+const UNKNOWN_WINDOW = 256_000;
+const LARGE_PART = 0.6;
+const SMALL_WINDOW = 256_000;
+const LARGE_TOKENS = 120_000;
+const LARGE_MESSAGES = 200;
 
 export class TurnRoom {
   readonly #turn: TurnInput;
@@ -46,6 +51,18 @@ export class TurnRoom {
     this.#compactions++;
     this.#refunded = await this.#turn.compact(this.#calls.models.client, "overflow");
     return this.#refunded;
+  }
+
+  /**
+   * Whether a connection that breaks off without a word may mean that the request is too long (core.md A.11): many
+   * servers drop what they cannot hold.
+   */
+  isLarge(): boolean {
+    const tokens = this.#turn.contextTokens();
+    const window = this.#calls.model.contextWindow ?? UNKNOWN_WINDOW;
+    if (tokens > window * LARGE_PART) return true;
+    const messages = this.#turn.transcript.messages.length;
+    return window <= SMALL_WINDOW && (tokens > LARGE_TOKENS || messages > LARGE_MESSAGES);
   }
 
   /** The model has answered. */

@@ -2,8 +2,10 @@
  * The rows that one turn writes, and the conversation as its requests see it. A row is stored before the event that
  * mentions it; its text is without secrets, as it is stored and handed out (core.md A.1, D.5).
  */
+import { abortable } from "@/lib/abort.ts";
 import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } from "./messages.ts";
 import type { ModelAnswer } from "./model_call.ts";
+import type { CountedCall } from "./ports.ts";
 import { withoutRejected } from "./rejected_turns.ts";
 import type { TurnInput } from "./turn_input.ts";
 
@@ -11,6 +13,8 @@ export class TurnRows {
   readonly #turn: TurnInput;
   /** Messages of this turn only; with `history` they follow it in requests. */
   readonly #own: Message[] = [];
+  /** What to call when the calls that wait in the transcript are written. */
+  readonly #counted: (() => void)[] = [];
   #cleaned: { from: string; to: string } | null = null;
 
   constructor(turn: TurnInput) {
@@ -25,6 +29,25 @@ export class TurnRows {
   async append(messages: readonly Message[]): Promise<void> {
     this.#own.push(...messages);
     await this.#turn.scope.store(messages);
+    this.#tellCounted();
+  }
+
+  /** An answered call goes into the store with the rows that follow from it; `tell` is called then. */
+  count(call: CountedCall, tell: () => void): void {
+    this.#turn.transcript.count(call);
+    this.#counted.push(tell);
+  }
+
+  /** Writes and tells the calls that no row took along. */
+  async settle(): Promise<void> {
+    if (this.#counted.length === 0) return;
+    const { transcript, scope } = this.#turn;
+    await abortable(transcript.flush(), scope.signal).catch(() => {/* a cancel does not wait for a lock */});
+    this.#tellCounted();
+  }
+
+  #tellCounted(): void {
+    for (const tell of this.#counted.splice(0)) tell();
   }
 
   /** Results that were stored as they landed. */

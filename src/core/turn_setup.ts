@@ -7,7 +7,7 @@ import { localDay } from "./budgets.ts";
 import { rootOf, settingsOf } from "./delegation.ts";
 import type { ChildCall } from "./delegation_api.ts";
 import { configuredEffort } from "./efforts.ts";
-import { canLook, createEyes } from "./eyes.ts";
+import { createEyes } from "./eyes.ts";
 import { Guardrails } from "./guardrails.ts";
 import { HermesError, type ModelFailure } from "./errors.ts";
 import { fallbackEntries, withEffort } from "./fallbacks.ts";
@@ -18,6 +18,7 @@ import type { GuardContext, ModelChoice, ModelClient, ResolvedModel, Tool } from
 import { readPrefill } from "./prefill.ts";
 import { redactValues } from "./redact_values.ts";
 import { wantsDumps } from "./request_dump.ts";
+import { usableTools } from "./offered_tools.ts";
 import type { LiveSession } from "./session.ts";
 import type { SubmitOptions, UserInput } from "./session_api.ts";
 import { compactSession } from "./session_compaction.ts";
@@ -149,15 +150,14 @@ function resolveModel(session: LiveSession, choice: ModelChoice | undefined): Re
 }
 
 function offered(session: LiveSession, options: SubmitOptions, model: ResolvedModel): Tool[] {
-  const { services } = session;
-  const settings = services.settings();
-  const images = canLook(services.models, settings, model);
-  const context = { platform: services.platform, settings, canClarify: options.asks.clarify, images };
+  const { platform, models } = session.services;
+  const settings = session.services.settings();
   const brought = options.doorTools ?? [];
   const own = brought.length === 0
     ? session.tools()
     : session.tools().filter((tool) => !brought.some(({ name }) => name === tool.name));
-  return [...own, ...brought].filter((tool) => tool.available?.(context) ?? true);
+  const canClarify = options.asks.clarify;
+  return usableTools([...own, ...brought], { platform, models, settings, model, canClarify });
 }
 
 function createScope(

@@ -11,15 +11,16 @@ import { recount } from "./rewrite.ts";
 import { insertSession, requireSession } from "./session_rows.ts";
 import { cleanTitle, nextTitle, titleOwner, titleTaken } from "./titles.ts";
 
-/** A plain new row. Throws `session_exists`, `session_not_found` (parent), `invalid_title`, `title_taken`. */
-export function createRow(db: Db, row: NewSessionRow, now: number): void {
+/** A plain new row; its title. Throws `session_exists`, `session_not_found` (parent), `invalid_title`, `title_taken`. */
+export function createRow(db: Db, row: NewSessionRow, now: number): string | null {
   const title = cleanTitle(row.title);
   if (title !== null) {
     const owner = titleOwner(db, title);
     if (owner !== null) throw titleTaken(title, owner);
   }
   insertSession(db, row, { now, title, titleSource: "user" });
-  linkToParent(db, row.id);
+  if (row.parentId) linkToParent(db, row.id);
+  return title;
 }
 
 /**

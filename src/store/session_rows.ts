@@ -25,6 +25,8 @@ const CONFIG_KEYS = {
   additionalDirectories: "additional_directories",
   branchedFrom: "_branched_from",
   delegateFrom: "_delegate_from",
+  compressionRestsUntil: "compression_failure_cooldown_until",
+  compressionFallbacks: "compression_fallback_streak",
   fingerprint: "fingerprint",
 } as const satisfies Record<keyof SessionConfig, string>;
 

@@ -4,6 +4,7 @@
  */
 import type {
   Content,
+  CountedCall,
   Logger,
   Message,
   NewSessionRow,
@@ -17,7 +18,6 @@ import type {
   UsageCost,
   UsageTotals,
 } from "@/core/contract.ts";
-import { NO_USAGE } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { ApiCallbacks } from "./api_callbacks.ts";
 import { ApiOwners } from "./api_owners.ts";
@@ -108,11 +108,8 @@ class SqliteStore implements Store {
 
   // ── Sessions ──────────────────────────────────────────────────────────────────────────────────────────────
 
-  createSession(row: NewSessionRow): Promise<SessionRow> {
-    return this.#writer.write(() => {
-      createRow(this.#db, row, this.#now());
-      return requireSession(this.#db, row.id);
-    });
+  createSession(row: NewSessionRow): Promise<string | null> {
+    return this.#writer.write(() => createRow(this.#db, row, this.#now()));
   }
 
   getSession(id: string): SessionRow | null {
@@ -153,34 +150,37 @@ class SqliteStore implements Store {
 
   // ── Messages ──────────────────────────────────────────────────────────────────────────────────────────────
 
-  appendMessages(sessionId: string, messages: readonly Message[], usage?: Usage): Promise<number[]> {
-    return this.#writer.write(() => this.#append(sessionId, messages, usage), TRANSCRIPT_BUDGET_MS);
+  appendMessages(
+    sessionId: string,
+    messages: readonly Message[],
+    calls: readonly CountedCall[] = [],
+  ): Promise<number[]> {
+    return this.#writer.write(() => {
+      const ids = this.#append(sessionId, messages);
+      for (const call of calls) this.#count(sessionId, call);
+      return ids;
+    }, TRANSCRIPT_BUDGET_MS);
   }
 
-  #append(sessionId: string, messages: readonly Message[], usage: Usage | undefined): number[] {
+  #append(sessionId: string, messages: readonly Message[]): number[] {
     const now = this.#now();
-    const tokens = usage ?? NO_USAGE;
     const { changes } = this.#db.run(
       `UPDATE sessions SET last_activity_at = max(last_activity_at, ?), message_count = message_count + ?,
-         tool_call_count = tool_call_count + ?, preview = CASE preview WHEN '' THEN ? ELSE preview END,
-         api_call_count = api_call_count + ?, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
-         cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?,
-         reasoning_tokens = reasoning_tokens + ?
+         tool_call_count = tool_call_count + ?, preview = CASE preview WHEN '' THEN ? ELSE preview END
        WHERE id = ?`,
       now,
       countMessages(messages),
       countCalls(messages),
       previewOf(messages),
-      usage === undefined ? 0 : 1,
-      tokens.input,
-      tokens.output,
-      tokens.cacheRead,
-      tokens.cacheWrite,
-      tokens.reasoning,
       sessionId,
     );
     if (changes === 0) throw sessionNotFound(sessionId);
     return insertMessages(this.#db, sessionId, messages, now);
+  }
+
+  #count(sessionId: string, { usage, model, cost }: CountedCall): void {
+    countUsage(this.#db, sessionId, usage, model, this.#now());
+    if (cost) countTotals(this.#db, sessionId, usage, cost);
   }
 
   updateContent(rowId: number, content: Content): Promise<void> {
@@ -201,10 +201,7 @@ class SqliteStore implements Store {
     model: { model: string; provider: string },
     cost?: UsageCost,
   ): Promise<void> {
-    return this.#writer.write(() => {
-      countUsage(this.#db, sessionId, usage, model, this.#now());
-      if (cost) countTotals(this.#db, sessionId, usage, cost);
-    });
+    return this.#writer.write(() => this.#count(sessionId, { usage, model, ...(cost ? { cost } : {}) }));
   }
 
   usageTotals(sessionId: string, day: string): { session: UsageTotals; day: UsageTotals } {

@@ -2,7 +2,7 @@
 import { planCompression } from "../../src/core/compression.ts";
 import { outlineOf, summaryOfLastResort } from "../../src/core/compression_outline.ts";
 import { CompressionGate, compressionThreshold } from "../../src/core/compression_policy.ts";
-import type { CoreEvent, Message, ModelFailure, Session, Settings } from "../../src/core/mod.ts";
+import type { CoreEvent, Message, ModelChunk, ModelFailure, Session, Settings } from "../../src/core/mod.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import {
   callTool,
@@ -265,6 +265,88 @@ Deno.test("core A.16: auth trouble of the summariser leaves all as it is and res
   strict.push([[failure("server_error")]], say("unchanged"));
   assertEquals((await prompt(third.session, "a")).text, "unchanged");
   assertEquals(rotations(third.events), []);
+});
+
+Deno.test("core A.16: rest and fallbacks stand in the session row; who opens it later rests on", async () => {
+  await using core = await small();
+  const { session } = await openSession(core);
+  await fill(core, session);
+  core.push([[failure("auth")]], say("unchanged"));
+  const before = Date.now() / 1000;
+  await prompt(session, "a");
+  const { config } = core.services.store().getSession(session.headId)!;
+  const rest = config.compressionRestsUntil! - before;
+  assert(rest > 590 && rest < 660, `${rest}`);
+  const gate = new CompressionGate(() => 5_000);
+  gate.restore(config, before);
+  assertEquals([gate.resting, gate.blocked], [true, false]);
+  const later = new CompressionGate(() => 5_000);
+  later.restore(config, config.compressionRestsUntil!);
+  assertEquals(later.resting, false);
+
+  await using other = await small();
+  const second = await openSession(other);
+  await fill(other, second.session);
+  other.push([[failure("server_error")]], say("went on"));
+  await prompt(second.session, "a");
+  const stored = () => other.services.store().getSession(second.session.headId)!.config;
+  assertEquals([stored().compressionFallbacks, stored().compressionRestsUntil], [1, undefined]);
+  await fill(other, second.session, 50);
+  other.push(say("The summary."));
+  await second.session.compact();
+  assertEquals(stored().compressionFallbacks, undefined);
+});
+
+Deno.test("core A.16: restore() after a turned clock rests no longer than any rest is", () => {
+  let now = 0;
+  const gate = new CompressionGate(() => now);
+  gate.restore({ compressionRestsUntil: 1e12, compressionFallbacks: 2 }, 1_000);
+  assertEquals([gate.resting, gate.blocked], [true, true]);
+  now = 600_000;
+  assertEquals([gate.resting, gate.blocked], [false, true]);
+});
+
+/** More than 60 % of the scripted model's 128,000 tokens and less than what compresses by itself. */
+async function fillMost(core: ScriptedCore, session: Session): Promise<void> {
+  for (let n = 0; session.usage().contextUsed < 78_000; n++) {
+    core.push(say(`answer ${n} ${"word ".repeat(8_000)}`));
+    await prompt(session, `question ${n}`);
+  }
+}
+
+function disconnect(message: string): readonly [readonly [ModelChunk]] {
+  const failure: ModelFailure = {
+    kind: "connection",
+    message,
+    provider: "fake",
+    model: "m",
+    retryable: false,
+  };
+  return [[{ type: "error", toolInFlight: false, failure }]];
+}
+
+const CLOSED =
+  "Cannot reach http://fake: client error (SendRequest): connection closed before message completed";
+const REFUSED = "Cannot reach http://fake: client error (Connect): tcp connect error: Connection refused";
+
+Deno.test("core A.11: a connection that breaks off counts as an overflow where the session is large", async () => {
+  await using core = await makeScriptedCore();
+  const { session, events } = await openSession(core);
+  await fillMost(core, session);
+  core.push(disconnect(CLOSED), say("The summary."), say("went on"));
+  const result = await prompt(session, "a");
+  assertEquals([result.outcome, result.text, rotations(events).length], ["completed", "went on", 1]);
+});
+
+Deno.test("core A.11: a server that cannot be reached, or a break in a small session, is no overflow", async () => {
+  await using core = await makeScriptedCore();
+  const { session, events } = await openSession(core);
+  core.push(disconnect(CLOSED));
+  assertEquals((await prompt(session, "small")).outcome, "failed");
+  await fillMost(core, session);
+  core.push(disconnect(REFUSED));
+  assertEquals((await prompt(session, "large")).outcome, "failed");
+  assertEquals(rotations(events), []);
 });
 
 Deno.test("core A.16: while another program holds the lock, a turn goes on as it is and the user is told", async () => {

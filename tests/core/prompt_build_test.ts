@@ -28,6 +28,13 @@ Deno.test("buildSystemPrompt() stands in three layers, facts last", async () => 
   );
 });
 
+Deno.test("core A.4: the profile has a line, and the default one none", async () => {
+  await using bench = await makePromptBench();
+  assertEquals((await bench.build()).includes("Profile: "), false);
+  const prompt = await bench.build({ home: `${bench.home}/profiles/work` });
+  assertMatch(prompt, /\n\nProfile: work\. [^\n]+\/profiles\/work; [^\n]+\n\n/);
+});
+
 Deno.test("buildSystemPrompt() uses SOUL.md, unless it gives orders", async () => {
   await using bench = await makePromptBench();
   await bench.write(`${bench.home}/SOUL.md`, "I am Ada.");

@@ -125,6 +125,26 @@ Deno.test("a file that does not come within five seconds is left out with a warn
   release();
 });
 
+Deno.test("below a directory that does not answer nothing is looked for", async () => {
+  await using bench = await makePromptBench();
+  await bench.write("AGENTS.md", "agents");
+  const facts = bench.facts();
+  const { files } = facts.platform;
+  const looked: string[] = [];
+  const deaf = {
+    ...files,
+    stat: (path: string) => path === bench.cwd ? Promise.reject(new Error("stale")) : files.stat(path),
+    statSync: (path: string) => {
+      looked.push(path);
+      return files.statSync(path);
+    },
+  };
+  const prompt = await bench.build({ platform: { ...facts.platform, files: deaf } });
+  assertEquals(prompt.includes("# Project Context"), false);
+  assertEquals(looked.filter((path) => path.startsWith(bench.cwd)), []);
+  assert((await bench.build()).includes("agents"));
+});
+
 Deno.test("HERMES_IGNORE_RULES leaves out SOUL.md, project files and memories", async () => {
   await using bench = await makePromptBench();
   await bench.write("AGENTS.md", "agents");

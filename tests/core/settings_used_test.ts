@@ -9,7 +9,6 @@ const NO_POOLS = "several keys of one provider are not rotated yet";
 const NO_LOGINS = "logins (OAuth) are not spoken yet";
 const NO_PRUNING = "old sessions are deleted by hand: `hermes sessions delete`";
 const NO_SEARCH = "tools are always offered whole";
-const NO_LOG_FILES = "the log goes to stderr; whoever keeps it rotates it";
 const NO_JOBS = "there are no scheduled jobs";
 
 /** Accepted, so that a file from elsewhere is no error, and without effect. */
@@ -36,8 +35,6 @@ const IGNORED_KEYS: Readonly<Record<string, string>> = {
   "display.interim_assistant_messages": "every front end gets them and decides itself",
   "display.file_mutation_verifier": "the results of tools tell which edits have failed",
   "display.show_cost": "front ends show what the usage events say",
-  "logging.max_size_mb": NO_LOG_FILES,
-  "logging.backup_count": NO_LOG_FILES,
 };
 
 /** Words that also stand for other things: that they occur says nothing. */

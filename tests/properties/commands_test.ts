@@ -12,7 +12,7 @@ const HOME = "/home/anna";
 const VARS = new Map([["HOME", HOME], ["HERMES_HOME", `${HOME}/.hermes`], ["IFS", " "]]);
 
 function blocked(command: string): boolean {
-  return findHardBlock(analyse(cleanSource(command), VARS), HOME) !== null;
+  return findHardBlock(analyse(cleanSource(command), VARS, null), HOME) !== null;
 }
 
 /** One of each kind, as words. */

@@ -67,12 +67,14 @@ Deno.test("endSession() keeps the first reason, reopenSession() clears it", asyn
   assertEquals([row.endReason, row.endedAt], [null, null]);
 });
 
-Deno.test("addUsage() adds up, and the first call names the model of the session", async () => {
+Deno.test("addUsage() and appendMessages() add calls up, and the first call names the model of the session", async () => {
   await using rig = await makeStore();
   await rig.store.createSession(sessionRow("s1"));
   await rig.store.addUsage("s1", USAGE, { model: "m1", provider: "p" });
   await rig.store.addUsage("s1", USAGE, { model: "m2", provider: "p" });
-  await rig.store.appendMessages("s1", [user("hi"), agent("yes")], USAGE);
+  await rig.store.appendMessages("s1", [user("hi"), agent("yes")], [
+    { usage: USAGE, model: { model: "m2", provider: "p" } },
+  ]);
   const row = rig.store.getSession("s1")!;
   assertEquals(row.usage, { input: 180, output: 21, cacheRead: 120, cacheWrite: 3, reasoning: 6 });
   assertEquals([row.apiCallCount, row.messageCount], [3, 2]);

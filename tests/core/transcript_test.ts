@@ -1,0 +1,48 @@
+import type { CountedCall, Message, SessionStore } from "@/core/mod.ts";
+import { NO_USAGE } from "@/core/messages.ts";
+import { Transcript } from "@/core/transcript.ts";
+import { assertEquals } from "../support/assert.ts";
+
+const CALL: CountedCall = { usage: { ...NO_USAGE, input: 7 }, model: { model: "m", provider: "p" } };
+
+function user(content: string): Message {
+  return { role: "user", content };
+}
+
+/** What was written, one entry per transaction; the first `fails` are refused. */
+function scene(fails = 0): { transcript: Transcript; written: [texts: unknown[], calls: number][] } {
+  const written: [unknown[], number][] = [];
+  const store = {
+    appendMessages: (_id: string, messages: readonly Message[], calls: readonly CountedCall[] = []) => {
+      if (fails-- > 0) return Promise.reject(new Error("locked"));
+      written.push([messages.map((message) => message.content), calls.length]);
+      return Promise.resolve(messages.map((_, at) => at + 1));
+    },
+  } as unknown as SessionStore;
+  return { transcript: new Transcript(() => store, "s1"), written };
+}
+
+Deno.test("Transcript.count(): a call is written together with the rows that come next, and once", async () => {
+  const { transcript, written } = scene();
+  transcript.count(CALL);
+  assertEquals(written, []);
+  await transcript.append([user("a")]);
+  await transcript.append([user("b")]);
+  assertEquals(written, [[["a"], 1], [["b"], 0]]);
+});
+
+Deno.test("Transcript.count(): without rows flush() writes it, and a refused write keeps rows and calls in order", async () => {
+  const alone = scene();
+  alone.transcript.count(CALL);
+  assertEquals(await alone.transcript.flush(), true);
+  assertEquals(await alone.transcript.flush(), true);
+  assertEquals(alone.written, [[[], 1]]);
+
+  const { transcript, written } = scene(1);
+  transcript.count(CALL);
+  assertEquals(await transcript.append([user("a")]), false);
+  assertEquals(transcript.warning, "Saving is delayed: locked");
+  transcript.count(CALL);
+  assertEquals(await transcript.append([user("b")]), true);
+  assertEquals([written, transcript.warning], [[[["a", "b"], 2]], null]);
+});
