@@ -18,7 +18,7 @@ const DRAWING: Readonly<Record<string, Room>> = {
   "src/protocols/acp": { level: 4, doors: ["mod.ts", "self_check.ts"] },
   "src/protocols/gateway": { level: 4, doors: ["mod.ts"] },
   "src/protocols/api": { level: 4, doors: ["mod.ts"] },
-  "src/app": { level: 3, doors: ["mod.ts", "base.ts", "build.ts", "version.ts"] },
+  "src/app": { level: 3, doors: ["mod.ts", "base.ts", "open.ts", "build.ts", "version.ts"] },
   "src/commands": { level: 2, doors: ["mod.ts"] },
   "src/tools": { level: 2, doors: ["mod.ts", "local_files.ts"] },
   "src/approvals": { level: 2, doors: ["mod.ts"] },

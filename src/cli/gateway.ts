@@ -21,8 +21,9 @@ export async function run(args: readonly string[], platform: Platform): Promise<
     ? { hermes: { surface: "tui" }, ws: null, contract: null }
     : await parse(args, platform);
   if (contract) return await print(contract, platform);
-  // The light half comes before the first frame: it is small, and the first request would wait for it anyway.
-  const { startHermes } = await import("@/app/base.ts");
+  // What a first session needs comes before the first frame: the runtime keeps the compiled code of what is loaded
+  // at the start, and the first request would wait for it anyway.
+  const [{ startHermes }] = await Promise.all([import("@/app/base.ts"), import("@/app/open.ts")]);
   const options = {
     platform,
     yolo: hermes.yolo ?? false,
