@@ -21,6 +21,8 @@ import { MIGRATIONS } from "./migrations.ts";
 export interface OpenDeps {
   readonly platform: Platform;
   readonly log: Logger;
+  /** Bytes of an empty database with that many steps done; absent: those that the build has put beside the code. */
+  readonly image?: (steps: number) => Uint8Array | null;
 }
 
 /** While opening, nothing can be served anyway; afterwards a statement blocks the thread far shorter (FC-24). */
@@ -33,8 +35,8 @@ export function openDb(path: string, deps: OpenDeps): Db {
   try {
     if (path === ":memory:") return openMemory();
     const stat = deps.platform.files.statSync(path);
-    if (stat === null) return openNew(path, deps);
-    if (stat.isFile && !hasDatabaseHeader(path)) replaceBroken(path, deps);
+    if (stat === null) createFile(path, deps);
+    else if (stat.isFile && !hasDatabaseHeader(path)) replaceBroken(path, deps);
     return openOrRepair(path, deps);
   } catch (error) {
     throw describe(error, path);
@@ -46,20 +48,6 @@ function openMemory(): Db {
   db.exec("PRAGMA foreign_keys=ON");
   migrate(db, 0);
   return db;
-}
-
-/** The picture in the program saves the building; it is of write-ahead logging, which not every file system allows. */
-function openNew(path: string, deps: OpenDeps): Db {
-  const image = emptyDatabase(MIGRATIONS.length);
-  createFile(path, deps, image);
-  try {
-    return openOrRepair(path, deps);
-  } catch (error) {
-    if (image === null || !isWalRefused(error)) throw error;
-    removeQuietly(path);
-    createFile(path, deps, null);
-    return openOrRepair(path, deps);
-  }
 }
 
 function openOrRepair(path: string, deps: OpenDeps): Db {
@@ -127,19 +115,45 @@ function migrate(db: Db, seen: number): void {
   });
 }
 
-function createFile(path: string, deps: OpenDeps, image: Uint8Array | null): void {
+function createFile(path: string, deps: OpenDeps): void {
   const { files, ids, pid } = deps.platform;
   const directory = path.replace(/[/\\][^/\\]*$/, "");
   if (directory !== path && directory !== "") files.mkdirSync(directory, { mode: 0o700 });
   const temp = `${path}.new-${pid}-${ids.hex(8)}`;
   files.writeSync(temp, "", { mode: 0o600 });
   try {
-    if (image) writeBytes(temp, image);
-    else buildDatabase(temp, deps.log);
+    if (!copyImage(temp, deps)) buildDatabase(temp, deps.log);
     publishFile(temp, path);
   } catch (error) {
     removeQuietly(temp);
     throw error;
+  }
+}
+
+/**
+ * The picture in the program saves the building. It is of write-ahead logging, which not every file system allows;
+ * that is found out here, while nobody else knows the file. False where it has to be built.
+ */
+function copyImage(temp: string, deps: OpenDeps): boolean {
+  const image = (deps.image ?? emptyDatabase)(MIGRATIONS.length);
+  if (image === null) return false;
+  writeBytes(temp, image);
+  try {
+    readOnce(temp);
+    return true;
+  } catch (error) {
+    if (!isWalRefused(error)) throw error;
+    writeBytes(temp, new Uint8Array());
+    return false;
+  }
+}
+
+function readOnce(path: string): void {
+  const db = new Db(path);
+  try {
+    readVersion(db, path);
+  } finally {
+    db.close();
   }
 }
 
@@ -184,7 +198,7 @@ function replaceBroken(path: string, deps: OpenDeps): void {
     deps.log.warn(
       `The session database "${path}" ${why}: it was moved to "${backup}" and a new one was started`,
     );
-    createFile(path, deps, null);
+    createFile(path, deps);
   });
 }
 

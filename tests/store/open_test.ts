@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { DatabaseSync } from "node:sqlite";
+import { createDenoPlatform } from "../../src/platform/deno.ts";
+import { buildDatabase, openDb } from "../../src/store/open.ts";
 import { makeStore, sessionRow, type StoreRig, texts, user } from "./rig.ts";
 
 function mode(path: string): string {
@@ -156,4 +158,35 @@ Deno.test("the schema is at step 10: a change to it is a new step", async () => 
   const db = new DatabaseSync(rig.path, { readOnly: true });
   assertEquals(db.prepare("SELECT version FROM schema_version").all().map((row) => row["version"]), [10]);
   db.close();
+});
+
+Deno.test("openDb() takes the picture of an empty database for a new file: the same tables, WAL, 0600, nothing left over", async () => {
+  await using rig = await makeStore({ file: true });
+  const silent = () => {};
+  const log = { debug: silent, info: silent, warn: silent, error: silent };
+  const place = `${rig.directory}/picture`;
+  Deno.mkdirSync(place);
+  buildDatabase(`${place}/made.db`, log);
+  const image = Deno.readFileSync(`${place}/made.db`);
+  Deno.removeSync(`${place}/made.db`);
+  const asked: number[] = [];
+  const path = `${place}/new.db`;
+  const db = openDb(path, {
+    platform: createDenoPlatform(),
+    log,
+    image: (steps) => (asked.push(steps), image),
+  });
+  assertEquals(asked, [Number(db.get("SELECT version FROM schema_version")!["version"])]);
+  assertEquals(db.get("PRAGMA journal_mode")!["journal_mode"], "wal");
+  db.close();
+  assertEquals([...Deno.readDirSync(place)].map((entry) => entry.name), ["new.db"]);
+  assertEquals(mode(path), "600");
+  const schema = (file: string) => {
+    const raw = new DatabaseSync(file);
+    const rows = raw.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY name").all();
+    raw.close();
+    return rows;
+  };
+  rig.store.close();
+  assertEquals(schema(path), schema(rig.path));
 });
