@@ -4,7 +4,7 @@
  */
 import { createConfig } from "@/config/mod.ts";
 import { createLogger } from "@/lib/log.ts";
-import { createRedactor, spellings } from "@/lib/redact.ts";
+import { createRedactor, createWatch } from "@/lib/redact.ts";
 import { createStreamRedactor, OPEN_STREAM } from "@/lib/stream_redact.ts";
 import { createModels, createRecorder } from "@/models/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
@@ -18,8 +18,9 @@ export function createBase(platform: Platform, options: HermesOptions): HermesBa
   const knownSecrets = () => typed.with(config.knownSecrets());
   const enabled = config.settings().security.redact_secrets;
   const redactor = createRedactor({ knownSecrets, enabled });
+  const watch = createWatch(knownSecrets);
   const streamRedactor = () =>
-    createStreamRedactor({ redact: (text) => redactor(text, "terminal"), known: spellings(knownSecrets()) });
+    createStreamRedactor({ redact: (text) => redactor(text, "terminal"), watch: watch() });
   const logFiles = new LogFiles(config.home, platform, () => {
     const { max_size_mb, backup_count } = config.settings().logging;
     return { maxBytes: Math.round(max_size_mb * 1024 * 1024), keep: backup_count };

@@ -6,6 +6,7 @@ import { type CoreServices, HermesError, type ResolvedModel, type Store } from "
 import { LiveSessions } from "@/core/live.ts";
 import { within } from "@/lib/abort.ts";
 import type { Redact } from "@/lib/redact.ts";
+import { isYes } from "@/lib/yes.ts";
 import { createMcp } from "@/mcp/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { openStore } from "@/store/mod.ts";
@@ -105,7 +106,7 @@ export function openHermes(
     restored: (scope, history) => rooms.when((there) => there.restored(scope, history)),
     forgotten: (scope) => rooms.when((there) => there.forgotten(scope)),
     onSession: (session) => journal.watch(session),
-    yolo: options.yolo ?? isTrue(config.env("HERMES_YOLO_MODE")),
+    yolo: options.yolo ?? isYes(config.env("HERMES_YOLO_MODE")),
     persistModel: (model) => persistModel(model),
   };
 
@@ -169,8 +170,4 @@ function makeHome(platform: Platform, home: string): void {
 
 function isFalse(value: string | undefined): boolean {
   return value !== undefined && /^(0|false|no|off)$/i.test(value.trim());
-}
-
-function isTrue(value: string | undefined): boolean {
-  return value !== undefined && /^(1|true|yes|on)$/i.test(value.trim());
 }

@@ -13,6 +13,7 @@ import type {
   SmartVerdict,
 } from "@/core/contract.ts";
 import type { EditProposal, RedactMode, Verdict } from "@/core/contract.ts";
+import { isYes } from "@/lib/yes.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { AllowList } from "./allow_list.ts";
 import { buildDangers, type Danger } from "./danger.ts";
@@ -29,10 +30,6 @@ export interface GuardOptions {
   readonly log: Logger;
   /** For `approvals.mode: smart`; absent: every question goes to the person. */
   readonly models?: Models;
-}
-
-function isOn(value: string | undefined): boolean {
-  return /^(?:1|true|yes|on)$/i.test(value?.trim() ?? "");
 }
 
 function bothForms(platform: Platform, path: string): string[] {
@@ -78,7 +75,7 @@ class RuleGuard implements Guard {
       homes: { user: platform.homeDir(), hermes: config.home },
       tempDir: platform.tempDir(),
       dangers: () => dangers ??= buildDangers(),
-      yolo: isOn(config.env("HERMES_YOLO_MODE")),
+      yolo: isYes(config.env("HERMES_YOLO_MODE")),
       redact: options.redact,
     };
     const safeRoots = splitRoots(platform, config.env("HERMES_WRITE_SAFE_ROOT"));

@@ -5,6 +5,7 @@
  */
 import type { ConfigService, Settings } from "@/core/contract.ts";
 import { HermesError } from "@/core/contract.ts";
+import { isYes } from "@/lib/yes.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { ConfigFile, type Edit } from "./config_file.ts";
 import { EnvStore } from "./env_store.ts";
@@ -46,7 +47,7 @@ class FileConfig implements ConfigService {
     this.envPath = this.#paths.env;
     this.#env = new EnvStore(platform, this.envPath, env);
     this.#file = new ConfigFile(platform, this.#paths);
-    this.#ignoreFile = /^(1|true|yes|on)$/i.test(this.#env.get("HERMES_IGNORE_USER_CONFIG") ?? "");
+    this.#ignoreFile = isYes(this.#env.get("HERMES_IGNORE_USER_CONFIG"));
   }
 
   settings(): Settings {

@@ -1,4 +1,5 @@
 /** Where the agent runs and what day it is (core.md A.4 "environment", "facts"). Reads the environment, no files. */
+import { isYes } from "@/lib/yes.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { Settings } from "./settings.ts";
 
@@ -49,7 +50,7 @@ function isWsl(platform: Platform): boolean {
 }
 
 export function isDesktop(platform: Platform): boolean {
-  return /^(1|true|yes|on)$/i.test(platform.env()["HERMES_DESKTOP"]?.trim() ?? "");
+  return isYes(platform.env()["HERMES_DESKTOP"]);
 }
 
 /** `Monday, November 30, 2026`, in the configured time zone or the machine's own. */

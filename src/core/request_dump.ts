@@ -7,10 +7,6 @@ import type { ModelFailure } from "./errors.ts";
 import type { ModelRequest } from "./ports.ts";
 import type { TurnScope } from "./turn_scope.ts";
 
-export function wantsDumps(value: string | undefined): boolean {
-  return value !== undefined && /^(1|true|yes|on)$/i.test(value.trim());
-}
-
 /** Never rejects. */
 export async function dumpRequest(
   request: ModelRequest,

@@ -2,6 +2,7 @@
  * Puts together what a turn needs from its session: model, prompt, tools, scope. A model that cannot be used is an
  * ending of the turn with the documented advice, after the user's message was stored.
  */
+import { isYes } from "@/lib/yes.ts";
 import { abortable, isAbort } from "@/lib/abort.ts";
 import { localDay } from "./budgets.ts";
 import { rootOf, settingsOf } from "./delegation.ts";
@@ -17,7 +18,7 @@ import { PLAN_MODE } from "./plan_mode.ts";
 import type { GuardContext, ModelChoice, ModelClient, ResolvedModel, Tool } from "./ports.ts";
 import { readPrefill } from "./prefill.ts";
 import { redactValues } from "./redact_values.ts";
-import { wantsDumps } from "./request_dump.ts";
+
 import { usableTools } from "./offered_tools.ts";
 import type { LiveSession } from "./session.ts";
 import type { SubmitOptions, UserInput } from "./session_api.ts";
@@ -84,7 +85,7 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
     onShown: (text, reasoning) => session.setInflight(text, reasoning),
     ...(services.redactStream ? { redactStream: () => services.redactStream!() } : {}),
     takeNotices: () => session.takeNotices(),
-    dumpsRequests: wantsDumps(services.env?.("HERMES_DUMP_REQUESTS")),
+    dumpsRequests: isYes(services.env?.("HERMES_DUMP_REQUESTS")),
     contextTokens: () => session.tally.contextTokens(),
     estimateCost: (usage, model) => services.models.estimateCost(usage, model),
     // Children draw on the limits of the session that they work for.

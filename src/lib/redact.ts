@@ -12,6 +12,16 @@
 
 export type RedactionMode = "full" | "terminal" | "file";
 
+/** Of a known value a stream may show so much before it holds the rest back: it says nothing. */
+export const HEAD = 4;
+
+export interface Watch {
+  /** Longer than `HEAD`. */
+  readonly known: readonly string[];
+  /** Finds the first `HEAD` characters of any of them; `null` where there are none. */
+  readonly heads: RegExp | null;
+}
+
 export type Redact = (text: string, mode: RedactionMode) => string;
 
 /** Left of a token: not inside a word. An escape or a colour code may stand there (`\n`, `ESC[0m`). */
@@ -216,7 +226,7 @@ function maskKnown(text: string, known: readonly string[], mask: Mask): string {
 }
 
 /** Each secret as it stands, and as JSON and URLs would spell it; longest first. */
-export function spellings(values: readonly string[]): readonly string[] {
+function spellings(values: readonly string[]): readonly string[] {
   const all = new Set<string>();
   for (const value of values) {
     all.add(value);
@@ -253,6 +263,26 @@ function redactTerminal(text: string): string {
   return FIELD_HINT.test(out) && ENV_DUMP.test(out) ? maskFields(maskUrls(out, SHOW)) : out;
 }
 
+/** What is made of a list, once for each list: the same array gives the same thing again. */
+function keptFor<T>(list: () => readonly string[], make: (values: readonly string[]) => T): () => T {
+  let source: readonly string[] | null = null;
+  let made: T;
+  return () => {
+    const values = list();
+    if (values !== source) [source, made] = [values, make(values)];
+    return made;
+  };
+}
+
+/** What streams look for (`stream_redact.ts`): every spelling of the known values, and how each begins. */
+export function createWatch(knownSecrets: () => readonly string[]): () => Watch {
+  return keptFor(knownSecrets, (values) => {
+    const known = spellings(values).filter((value) => value.length > HEAD);
+    const heads = new Set(known.map((value) => RegExp.escape(value.slice(0, HEAD))));
+    return { known, heads: heads.size === 0 ? null : new RegExp([...heads].join("|")) };
+  });
+}
+
 /**
  * Makes the redactor. `knownSecrets` is asked on every call and must be cheap: the same array for the same values.
  * With `enabled: false` texts pass unchanged.
@@ -260,16 +290,10 @@ function redactTerminal(text: string): string {
 export function createRedactor(
   options: { knownSecrets: () => readonly string[]; enabled: boolean },
 ): Redact {
-  let source: readonly string[] | null = null;
-  let known: readonly string[] = [];
+  const known = keptFor(options.knownSecrets, spellings);
   return (text, mode) => {
     if (!options.enabled || text.length < 8) return text;
-    const values = options.knownSecrets();
-    if (values !== source) {
-      source = values;
-      known = spellings(values);
-    }
-    const out = maskKnown(text, known, mode === "file" ? SEAL : SHOW);
+    const out = maskKnown(text, known(), mode === "file" ? SEAL : SHOW);
     switch (mode) {
       case "full":
         return redactFull(out);

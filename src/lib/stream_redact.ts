@@ -6,14 +6,12 @@
  *   shown already (public beginnings at most) │ this piece ─► no hint: passes
  *                                             └─► hint: shown up to where a credential may go on │ the rest waits
  */
-import { TOKEN_HINT } from "./redact.ts";
+import { HEAD, TOKEN_HINT, type Watch } from "./redact.ts";
 
 /** Characters of what was shown that are looked at together with the next piece. */
 const CONTEXT = 64;
 /** More than any credential is long; what waits longer is masked as it is. */
 const MAX_HELD = 16_384;
-/** Of a known value so much may be shown before it is held back: it says nothing. */
-const HEAD = 4;
 /** What a token consists of: while it lasts, more of it may follow. */
 const RUN = /[A-Za-z0-9_.:+/=~-]*$/;
 const PEM_BEGIN = "-----BEGIN ";
@@ -29,8 +27,8 @@ export interface StreamRedactor {
 export interface StreamRedactorOptions {
   /** Masks a whole text. */
   redact(text: string): string;
-  /** Values that are masked wherever they occur, in all their spellings. */
-  readonly known: readonly string[];
+  /** Values that are masked wherever they occur. */
+  readonly watch: Watch;
 }
 
 export function createStreamRedactor(options: StreamRedactorOptions): StreamRedactor {
@@ -50,11 +48,10 @@ class Holder implements StreamRedactor {
   /** Inside a private key that is longer than what can be held: nothing is shown up to its end. */
   #isSealed = false;
 
-  constructor({ redact, known }: StreamRedactorOptions) {
+  constructor({ redact, watch }: StreamRedactorOptions) {
     this.#redact = redact;
-    this.#known = known.filter((value) => value.length > HEAD);
-    const heads = new Set(this.#known.map((value) => RegExp.escape(value.slice(0, HEAD))));
-    this.#heads = heads.size === 0 ? null : new RegExp([...heads].join("|"));
+    this.#known = watch.known;
+    this.#heads = watch.heads;
   }
 
   push(piece: string): string {

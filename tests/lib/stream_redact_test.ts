@@ -1,13 +1,14 @@
 import { assert, assertEquals } from "../support/assert.ts";
-import { createRedactor } from "../../src/lib/redact.ts";
+import { createRedactor, createWatch } from "../../src/lib/redact.ts";
 import { createStreamRedactor } from "../../src/lib/stream_redact.ts";
 
 const KNOWN = ["hunter2-is-my-password", 'pa"ss word'];
 const whole = createRedactor({ knownSecrets: () => KNOWN, enabled: true });
+const watch = createWatch(() => KNOWN);
 const redact = (text: string) => whole(text, "terminal");
 
 function stream(pieces: readonly string[]): string[] {
-  const redactor = createStreamRedactor({ redact, known: KNOWN });
+  const redactor = createStreamRedactor({ redact, watch: watch() });
   return [...pieces.map((piece) => redactor.push(piece)), redactor.end()];
 }
 

@@ -59,7 +59,7 @@ Deno.test("reviewEdit() names a file on one line, whatever its name", async () =
 });
 
 Deno.test("wholeEditLines() shows the whole name of a file and every character of its change", () => {
-  const path = `/work/${"long/".repeat(60)}.ssh/authorized_keys`;
+  const path = `/srv/${"long/".repeat(60)}.ssh/authorized_keys`;
   const lines = wholeEditLines({ path, oldText: null, newText: "ok\x1b]evil\x07\n" }, PLAIN, 40);
   assert(lines[0]!.includes(path), lines[0]!);
   assert(lines.join("").includes("ok\\x1b]evil\\x07"), lines.join(""));

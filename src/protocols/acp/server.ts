@@ -33,9 +33,9 @@ export interface AcpProgram {
   report(line: string): void;
 }
 
-/** The longest time a timer takes. */
 /** Without a `session/new` the rest is loaded after this. */
 const FINISH_MS = 25;
+/** The longest time a timer takes. */
 const NEVER_MS = 2 ** 31 - 1;
 const CANCEL_MS = 1_000;
 const SHUTDOWN_MS = 600;
