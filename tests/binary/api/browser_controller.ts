@@ -62,7 +62,8 @@ export class FakeController implements AsyncDisposable {
   readonly frames: Frame[] = [];
   readonly socket: WebSocket;
   readonly closed = Promise.withResolvers<CloseEvent>();
-  #read = 0;
+  /** By method: a command may come before the answer to a heartbeat that was sent first. */
+  readonly #read = new Map<string, number>();
 
   private constructor(socket: WebSocket) {
     this.socket = socket;
@@ -106,9 +107,10 @@ export class FakeController implements AsyncDisposable {
   next(method: string): Promise<Wire> {
     return eventually(
       () => {
-        const at = this.frames.findIndex((frame, i) => i >= this.#read && frame.method === method);
+        const from = this.#read.get(method) ?? 0;
+        const at = this.frames.findIndex((frame, i) => i >= from && frame.method === method);
         if (at === -1) return undefined;
-        this.#read = at + 1;
+        this.#read.set(method, at + 1);
         return this.frames[at]!.params ?? null;
       },
       10_000,
