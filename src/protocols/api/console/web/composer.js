@@ -54,10 +54,17 @@ export class Composer {
     this.onInput();
   }
 
-  /** Gives back what was not taken, before what has been typed since. @param {string} text */
-  giveBack(text) {
-    const typed = this.field.value.trim();
-    this.set(typed === "" ? text : `${text}\n${typed}`);
+  /**
+   * Gives back what was not taken, before what has been typed since: into the field, or into the draft of the
+   * conversation it was written for when another one is open by now.
+   * @param {string} text @param {string} [draftKey]
+   */
+  giveBack(text, draftKey = this.draftKey) {
+    const isOpen = draftKey === this.draftKey;
+    const typed = (isOpen ? this.field.value : sessionStorage.getItem(draftKey) ?? "").trim();
+    const whole = typed === "" ? text : `${text}\n${typed}`;
+    if (isOpen) this.set(whole);
+    else sessionStorage.setItem(draftKey, whole);
   }
 
   /** The draft of a conversation. @param {string} id */

@@ -149,15 +149,18 @@ export class Console {
 
   // ── Server state ──────────────────────────────────────────────────────────────────────────────────────────
 
+  /** @returns {Promise<boolean>} whether the list is fresh now */
   async poll() {
     const retry = () => void this.poll();
     try {
       await this.list.refresh();
       setBanner("", retry);
       this.showSession();
+      return true;
     } catch (error) {
-      if (error instanceof ApiFailure && error.status === 401) return;
-      setBanner(textOfError(error), retry);
+      const isRefused = error instanceof ApiFailure && error.status === 401;
+      if (!isRefused) setBanner(textOfError(error), retry);
+      return false;
     }
   }
 
@@ -368,6 +371,7 @@ export class Console {
     const { signal } = this.visit;
     const isNew = this.sessionId === null;
     const sessionId = this.sessionId ?? `web_${Math.floor(Date.now() / 1000)}_${hex(8)}`;
+    const { draftKey } = this.composer;
     this.conversation.startTurn(text);
     this.setStatus("starting");
     try {
@@ -381,10 +385,10 @@ export class Console {
       void this.follow(run.run_id, Date.now() / 1000);
       void this.poll();
     } catch (error) {
+      this.composer.giveBack(text, draftKey);
       if (signal.aborted) return;
       this.conversation.dropTurn();
       this.conversation.notice("error", textOfError(error));
-      this.composer.giveBack(text);
       this.setStatus("idle");
     }
   }
@@ -419,14 +423,13 @@ export class Console {
     // What its events did not tell in full is in the store.
     if (outcome === "gone" || this.isBehind) await this.reload();
     else await this.fill(signal);
-    await this.poll();
-    await this.followNext(signal);
+    if (await this.poll()) await this.followNext(signal);
   }
 
   /** A run of somebody else may have waited behind this one. @param {AbortSignal} signal */
   async followNext(signal) {
     const id = this.sessionId;
-    if (signal.aborted || id === null || this.runId !== null || !this.list.active.has(id)) return;
+    if (signal.aborted || id === null || this.status !== "idle" || !this.list.active.has(id)) return;
     await this.open(id);
   }
 
@@ -491,12 +494,13 @@ export class Console {
   /** @param {string} text */
   async steer(text) {
     const runId = this.runId;
+    const { draftKey } = this.composer;
     this.conversation.steers.push(text);
     try {
       await this.api.json(`/v1/runs/${runId}/steer`, { body: { input: text } });
     } catch (error) {
       this.conversation.steers = this.conversation.steers.filter((entry) => entry !== text);
-      this.composer.giveBack(text);
+      this.composer.giveBack(text, draftKey);
       if (this.runId === runId) this.conversation.notice("warn", textOfError(error));
     }
   }
