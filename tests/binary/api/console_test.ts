@@ -266,34 +266,37 @@ browserTest(
   },
 );
 
-browserTest("console: what could not be sent is still there after a look at another conversation", async () => {
-  await using model = await startModelServer({ turns: ["First."] });
-  await using api = await startApi({ model });
-  await using browser = await startChromium();
-  const page = await openConsole(browser, api);
-  await say(page, "one");
-  await page.waitFor(".foot");
-  await page.until("location.hash.startsWith('#/s/')");
-  const address = await page.evaluate("location.hash");
-  await page.evaluate(`(() => {
+browserTest(
+  "console: what could not be sent is still there after a look at another conversation",
+  async () => {
+    await using model = await startModelServer({ turns: ["First."] });
+    await using api = await startApi({ model });
+    await using browser = await startChromium();
+    const page = await openConsole(browser, api);
+    await say(page, "one");
+    await page.waitFor(".foot");
+    await page.until("location.hash.startsWith('#/s/')");
+    const address = await page.evaluate("location.hash");
+    await page.evaluate(`(() => {
     const real = globalThis.fetch;
     globalThis.fetch = (url, options) => options?.method === "POST"
       ? new Promise((_, reject) => globalThis.fail = () => reject(new TypeError("away")))
       : real(url, options);
   })()`);
-  await say(page, "two");
-  await page.until("'fail' in globalThis");
-  await page.evaluate("location.hash = '#/'");
-  await page.waitFor(".empty");
-  await page.evaluate("fail()");
-  await page.click("#prompt");
-  await page.type("other");
-  await page.evaluate(`location.hash = ${JSON.stringify(address)}`);
-  await page.until("document.querySelector('#prompt').value === 'two'");
-  await page.evaluate("location.hash = '#/'");
-  await page.until("document.querySelector('#prompt').value === 'other'");
-  assertClean(page, api);
-});
+    await say(page, "two");
+    await page.until("'fail' in globalThis");
+    await page.evaluate("location.hash = '#/'");
+    await page.waitFor(".empty");
+    await page.evaluate("fail()");
+    await page.click("#prompt");
+    await page.type("other");
+    await page.evaluate(`location.hash = ${JSON.stringify(address)}`);
+    await page.until("document.querySelector('#prompt').value === 'two'");
+    await page.evaluate("location.hash = '#/'");
+    await page.until("document.querySelector('#prompt').value === 'other'");
+    assertClean(page, api);
+  },
+);
 
 browserTest("console: conversations are searched, renamed and deleted", async () => {
   await using model = await startModelServer({ turns: ["One.", "Two."] });
