@@ -74,7 +74,8 @@ if (values.help) {
   Deno.exit(0);
 }
 const output = values.output ?? `${ROOT}dist/hermes${values.target?.includes("windows") ? ".exe" : ""}`;
-const directory = `${ROOT}dist/bundle`;
+// Builds to different places may run side by side.
+const directory = values.output ? `${ROOT}dist/bundle-${Deno.pid}` : `${ROOT}dist/bundle`;
 const start = performance.now();
 try {
   await Deno.mkdir(`${ROOT}dist`, { recursive: true });
@@ -85,5 +86,7 @@ try {
   say(`${output}: ${(size / 2 ** 20).toFixed(1)} MiB, base ${base}, ${seconds} s`);
 } catch (error) {
   say(error instanceof Error ? error.message : String(error));
-  Deno.exit(1);
+  Deno.exitCode = 1;
+} finally {
+  if (values.output) await Deno.remove(directory, { recursive: true }).catch(() => {/* not made */});
 }
