@@ -1,5 +1,11 @@
 import "@/lib/stdout_guard.ts";
+import { codeCacheWritten, missingCodeCache } from "@/platform/code_cache.ts";
 import { createDenoPlatform } from "@/platform/deno.ts";
 import { main } from "@/cli/mod.ts";
 
+const cache = missingCodeCache();
+if (cache !== null) {
+  await import("@/cli/first_run.ts");
+  await codeCacheWritten(cache);
+}
 Deno.exit(await main(Deno.args, createDenoPlatform()));

@@ -1,5 +1,5 @@
 /**
- * Builds the one-file program: bundle with code splitting (each subcommand loads only its own chunks), minify,
+ * Builds the one-file program: bundle with code splitting (each subcommand loads only its own chunks), minify, pack,
  * compile. `deno task build [--target <triple>] [--output <file>]`.
  *
  * The base binary (`denort`) comes from `DENORT_BIN`, else from Deno's own download, else, on Linux x64, from the
@@ -7,6 +7,7 @@
  */
 import { parseArgs } from "node:util";
 import { npmBase } from "./denort_base.ts";
+import { packChunks } from "./pack_chunks.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
 
@@ -30,6 +31,8 @@ async function bundle(directory: string): Promise<void> {
     ["bundle", "--quiet", "--minify", "--code-splitting", "--outdir", directory, "main.ts"],
   );
   if (!ok) throw new Error(`Cannot bundle:\n${log}`);
+  const { before, after } = await packChunks(directory);
+  say(`${after} files of code, packed from ${before}`);
   const database = await run(["run", "--quiet", "--no-check", "-A", "scripts/empty_database.ts", directory]);
   if (!database.ok) throw new Error(`Cannot make the empty database:\n${database.log}`);
 }

@@ -4,8 +4,6 @@
  * the program is loaded after that answer.
  */
 import { startHermes } from "@/app/base.ts";
-// Needed only for the first session, but the runtime keeps the compiled code of what is loaded at the start.
-import "@/app/open.ts";
 import type { HermesOptions } from "@/app/mod.ts";
 import { VERSION } from "@/app/version.ts";
 import type { Platform } from "@/platform/mod.ts";

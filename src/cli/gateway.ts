@@ -21,13 +21,10 @@ export async function run(args: readonly string[], platform: Platform): Promise<
     ? { hermes: { surface: "tui" }, ws: null, contract: null }
     : await parse(args, platform);
   if (contract) return await print(contract, platform);
-  // What a first session needs comes before the first frame: the runtime keeps the compiled code of what is loaded
-  // at the start, and the first request would wait for it anyway.
-  const [{ startHermes }] = await Promise.all([import("@/app/base.ts"), import("@/app/open.ts")]);
   const options = {
     platform,
     yolo: hermes.yolo ?? false,
-    load: () => startHermes(platform, hermes).open(),
+    load: async () => (await import("@/app/base.ts")).startHermes(platform, hermes).open(),
   };
   if (!ws) tellIfByHand(platform, "hermes gateway", "JSON, one request per line,");
   return ws ? await serveGatewayWs({ ...options, ...ws }) : await serveGatewayStdio(options);

@@ -1,0 +1,93 @@
+/**
+ * Second pass over the bundle: chunks that a process always loads together become one file. Code splitting makes a file
+ * of each set of modules that the same imports reach, a few hundred small ones; the runtime pays for each file it
+ * embeds at each start, and again for each one it loads.
+ *
+ *   part_xyz   when `acp`, `gateway` and `serve` load it: with the start, for the first session, or never
+ *   the rest   as it was split
+ *
+ * `src/cli/first_run.ts` names what a first session needs.
+ */
+import { rollup } from "rollup";
+
+const DOORS = ["acp", "gateway", "serve"];
+const FIRST_RUN = "first_run";
+const MAIN = "main.js";
+
+type Next = (file: string) => readonly string[];
+
+function closure(roots: readonly string[], next: Next): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const open = [...roots];
+  for (let file = open.pop(); file !== undefined; file = open.pop()) {
+    if (seen.has(file)) continue;
+    seen.add(file);
+    open.push(...next(file));
+  }
+  return seen;
+}
+
+/** The only chunk that was made for the module of this name; throws when there are none or several. */
+function chunkOf(name: string, files: readonly string[]): string {
+  const found = files.filter((file) => new RegExp(`^${name}-[A-Z0-9]{8}\\.js$`).test(file));
+  if (found.length !== 1) throw new Error(`One chunk was expected for ${name}; there are ${found.length}`);
+  return found[0]!;
+}
+
+/** The group of each chunk that belongs to one. */
+function groupsOf(text: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const files = [...text.keys()];
+  const found = (file: string, pattern: RegExp) =>
+    [...text.get(file)!.matchAll(pattern)].map(([, name]) => name!);
+  const imported: Next = (file) => found(file, /\b(?:im|ex)port(?:[^;"'()]*?from)?\s*"\.\/([^"]+)"/g);
+  const loadedLater: Next = (file) => found(file, /\bimport\("\.\/([^"]+)"\)/g);
+
+  const soon = closure([chunkOf(FIRST_RUN, files)], imported);
+  const isSoon = (file: string) => imported(file).every((other) => soon.has(other));
+  const starts = DOORS.map((door) => closure([MAIN, chunkOf(door, files)], imported));
+  const sessions = DOORS.map((door) =>
+    closure([chunkOf(door, files)], (file) => [...imported(file), ...loadedLater(file).filter(isSoon)])
+  );
+  const groups = new Map<string, string>();
+  for (const file of new Set([...soon, ...starts.flatMap((start) => [...start])])) {
+    if (file === MAIN || file.startsWith(`${FIRST_RUN}-`)) continue;
+    const when = DOORS.map((_, door) =>
+      starts[door]!.has(file) ? "s" : sessions[door]!.has(file) ? "f" : "n"
+    );
+    groups.set(file, `part_${when.join("")}`);
+  }
+  return groups;
+}
+
+/** Packs the chunks in `directory`, in place; other files stay. Resolves to the numbers of files before and after. */
+export async function packChunks(directory: string): Promise<{ before: number; after: number }> {
+  const text = new Map<string, string>();
+  for await (const { name } of Deno.readDir(directory)) {
+    if (name.endsWith(".js")) text.set(name, await Deno.readTextFile(`${directory}/${name}`));
+  }
+  const groups = groupsOf(text);
+  const bundle = await rollup({
+    input: `${directory}/${MAIN}`,
+    external: (id) => id.startsWith("node:"),
+    treeshake: false,
+    logLevel: "warn",
+    onLog: (level, log) => {
+      if (level === "warn") throw new Error(`Cannot pack the chunks: ${log.message}`);
+    },
+  });
+  const { output } = await bundle.generate({
+    format: "es",
+    compact: true,
+    chunkFileNames: "[name]-[hash].js",
+    onlyExplicitManualChunks: true,
+    hoistTransitiveImports: false,
+    manualChunks: (id) => groups.get(id.slice(id.lastIndexOf("/") + 1)),
+  });
+  await bundle.close();
+  for (const name of text.keys()) await Deno.remove(`${directory}/${name}`);
+  for (const file of output) {
+    if (file.type !== "chunk") throw new Error(`The bundle has an unexpected file: ${file.fileName}`);
+    await Deno.writeTextFile(`${directory}/${file.fileName}`, file.code);
+  }
+  return { before: text.size, after: output.length };
+}

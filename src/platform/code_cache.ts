@@ -1,0 +1,37 @@
+/**
+ * The compiled program's code cache. The runtime shows the embedded files in `<temp>/deno-compile-<program>/` and keeps
+ * the compiled code in `<temp>/deno-compile-<program>.cache`: written by the first process of a program, with what it
+ * had loaded by the time nothing more was being loaded, and only read by all later ones.
+ */
+import { accessSync, constants, statSync, utimesSync } from "node:fs";
+import { dirname } from "node:path";
+import { delay } from "@/lib/abort.ts";
+
+/** Where this process is to leave a cache; `null` when it is there, cannot be, or this is not the compiled program. */
+export function missingCodeCache(embedded = import.meta.dirname): string | null {
+  const root = Deno.build.standalone ? /^.*?[\\/]deno-compile-[^\\/]*/.exec(embedded ?? "")?.[0] : undefined;
+  if (root === undefined) return null;
+  const path = `${root}.cache`;
+  const cache = statSync(path, { throwIfNoEntry: false });
+  // An older one belongs to the program that was here before.
+  if (cache && cache.mtimeMs >= statSync(Deno.execPath()).ctimeMs) return null;
+  try {
+    // Where nothing can be written each start would be a first one.
+    accessSync(cache ? path : dirname(root), constants.W_OK);
+    return path;
+  } catch {
+    return null;
+  }
+}
+
+/** The runtime writes in the turns of the event loop that follow a loading; one that is good already stays. */
+export async function codeCacheWritten(path: string): Promise<void> {
+  const begun = Date.now();
+  const isNew = () => (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= begun;
+  for (let turn = 0; turn < 20 && !isNew(); turn++) await delay(1);
+  try {
+    utimesSync(path, new Date(), new Date());
+  } catch {
+    // There is none: the next start tries again.
+  }
+}
