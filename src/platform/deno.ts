@@ -2,7 +2,17 @@
 import { existsSync } from "node:fs";
 import process from "node:process";
 import { delay } from "@/lib/abort.ts";
-import type { Child, ChildExit, DirEntry, Files, FileStat, Platform, SpawnOptions } from "./mod.ts";
+import type {
+  Child,
+  ChildExit,
+  DirEntry,
+  Files,
+  FileStat,
+  HttpClient,
+  Platform,
+  SpawnOptions,
+  TlsSettings,
+} from "./mod.ts";
 
 function toStat(info: Deno.FileInfo): FileStat {
   return {
@@ -148,6 +158,27 @@ function spawn(command: string, args: string[], options: SpawnOptions): Child {
 /** What a child's pipe still says is known from its exit or from `write()`. It holds nothing of a call of `spawn`. */
 function ignore(): void {}
 
+/** The runtime's client always checks certificates, so the way without a check is another one. */
+function httpClient(tls: TlsSettings): HttpClient {
+  const { caCerts, identity, verify } = tls;
+  // Made in both cases: what cannot be read is told at once.
+  const client = Deno.createHttpClient({ caCerts: [...caCerts], ...identity });
+  let isOpen = true;
+  const close = () => {
+    if (isOpen) client.close();
+    isOpen = false;
+  };
+  if (verify) return { fetch: (url, init) => fetch(url, { ...init, client }), close };
+  return {
+    fetch: async (url, init) => {
+      if (!url.startsWith("https:")) return await fetch(url, { ...init, client });
+      const { fetchUnverified } = await import("./unverified_fetch.ts");
+      return await fetchUnverified(url, init ?? {}, identity);
+    },
+    close,
+  };
+}
+
 function hex(digits: number): string {
   const bytes = crypto.getRandomValues(new Uint8Array(Math.ceil(digits / 2)));
   let text = "";
@@ -187,6 +218,7 @@ export function createDenoPlatform(): Platform {
       const { fetchAt } = await import("./pinned_fetch.ts");
       return await fetchAt(url, init, addresses, Deno.env.toObject());
     },
+    httpClient,
     spawn,
     stderr: (line) => {
       try {

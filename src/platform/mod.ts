@@ -96,6 +96,23 @@ export interface Ids {
   hex(digits: number): string;
 }
 
+/** How TLS differs from the system's way. All texts are PEM. */
+export interface TlsSettings {
+  /** Authorities that are trusted beside the system's. */
+  readonly caCerts: readonly string[];
+  /** What this side shows of itself, certificate and key, or nothing. */
+  readonly identity: { readonly cert: string; readonly key: string } | null;
+  /** False: whoever answers is believed. */
+  readonly verify: boolean;
+}
+
+/** `fetch` over connections of its own; redirects are not followed where `verify` is false. */
+export interface HttpClient {
+  fetch(url: string, init?: RequestInit): Promise<Response>;
+  /** Lets go of its connections. Idempotent. */
+  close(): void;
+}
+
 export interface Platform {
   readonly os: "linux" | "darwin" | "windows";
   readonly arch: string;
@@ -116,6 +133,8 @@ export interface Platform {
   resolve(host: string): Promise<readonly string[]>;
   /** One request to one of `addresses` instead of what the URL's name resolves to; redirects are not followed. */
   fetchAt(url: string, init: RequestInit, addresses: readonly string[]): Promise<Response>;
+  /** Throws when a certificate or a key cannot be read. */
+  httpClient(tls: TlsSettings): HttpClient;
   /** Throws when the program cannot be started. */
   spawn(command: string, args: string[], options: SpawnOptions): Child;
   /** Writes one line to stderr; never throws. */

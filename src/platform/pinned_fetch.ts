@@ -1,9 +1,9 @@
 /**
  * One HTTP request to addresses that were chosen before, so that a name cannot lead elsewhere between its check and
- * the connection. Redirects are not followed. Two cases are not pinned: over TLS the runtime resolves the name again,
- * and the certificate, which has to bear the name, keeps other machines from getting a request; and where the
- * environment names a proxy, the proxy connects.
+ * the connection, over TLS too. Redirects are not followed. Where the environment names a proxy, the proxy connects.
  */
+
+import { clientThrough } from "./pinned_client.ts";
 
 /** Settles with the head of the answer; rejects when there is none. `init.signal` ends it at any time. */
 export async function fetchAt(
@@ -14,12 +14,16 @@ export async function fetchAt(
 ): Promise<Response> {
   const target = new URL(url);
   const plain: RequestInit = { ...init, redirect: "manual" };
-  if (target.protocol !== "http:" || usesProxy(target, env)) return await fetch(url, plain);
+  if (usesProxy(target, env)) return await fetch(url, plain);
+  const isPlain = target.protocol === "http:";
+  // An address is not looked up: nothing can lead elsewhere.
+  if (!isPlain && addresses.length === 1 && addresses[0] === hostOf(target)) return await fetch(url, plain);
   // IPv4 first: a network without IPv6 must not cost the whole time.
   const inOrder = addresses.toSorted((a, b) => Number(a.includes(":")) - Number(b.includes(":")));
   for (const [at, address] of inOrder.entries()) {
     try {
-      return await fetchFrom(address, target, plain);
+      if (isPlain) return await fetchFrom(address, target, plain);
+      return await (await import("./pinned_tunnel.ts")).fetchThrough(address, target, plain);
     } catch (error) {
       // What was sent already is not sent to another machine.
       const isUnreachable = error instanceof TypeError && /connect/i.test(error.message);
@@ -31,7 +35,7 @@ export async function fetchAt(
 
 async function fetchFrom(address: string, target: URL, init: RequestInit): Promise<Response> {
   const port = Number(target.port || 80);
-  const client = Deno.createHttpClient({ proxy: { transport: "tcp", hostname: address, port } });
+  const client = clientThrough({ transport: "tcp", hostname: address, port });
   try {
     return await fetch(target, { ...init, client });
   } finally {
@@ -42,9 +46,14 @@ async function fetchFrom(address: string, target: URL, init: RequestInit): Promi
 
 function usesProxy(url: URL, env: Readonly<Record<string, string>>): boolean {
   const get = (name: string) => env[name] ?? env[name.toUpperCase()] ?? "";
-  if ((get("http_proxy") || get("all_proxy")) === "") return false;
-  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  return !get("no_proxy").split(",").map((entry) => entry.trim().replace(/^\*?\./, "")).some((entry) =>
+  if ((get(url.protocol === "http:" ? "http_proxy" : "https_proxy") || get("all_proxy")) === "") return false;
+  const host = hostOf(url);
+  const without = get("no_proxy").toLowerCase().split(",").map((entry) => entry.trim().replace(/^\*?\./, ""));
+  return !without.some((entry) =>
     entry === "*" || (entry !== "" && (host === entry || host.endsWith(`.${entry}`)))
   );
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, "$1");
 }
