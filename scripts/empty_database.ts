@@ -10,13 +10,14 @@ const directory = Deno.args[0];
 if (!directory) throw new Error("usage: scripts/empty_database.ts <directory>");
 const say = (line: string) => Deno.stderr.writeSync(new TextEncoder().encode(`${line}\n`));
 const quiet = () => {/* nothing to tell while building */};
-buildDatabase(`${directory}/${emptyDatabaseName(MIGRATIONS.length)}`, {
+const log = {
   debug: quiet,
   info: quiet,
   // Without write-ahead logging the picture would be of the wrong kind.
-  warn: (line) => {
+  warn: (line: string) => {
     say(`build: ${line}`);
     Deno.exit(1);
   },
   error: say,
-});
+};
+buildDatabase(`${directory}/${emptyDatabaseName(MIGRATIONS.length)}`, { log });

@@ -16,8 +16,8 @@ export class Db {
   readonly #statements = new Map<string, StatementSync>();
   #open = true;
 
-  constructor(path: string) {
-    this.#raw = new DatabaseSync(path);
+  constructor(path: string, options: { readonly readOnly?: boolean } = {}) {
+    this.#raw = new DatabaseSync(path, options);
   }
 
   get isOpen(): boolean {
@@ -50,6 +50,34 @@ export class Db {
       const result = work();
       this.run("COMMIT");
       return result;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  /** All or nothing of `work`, in a transaction that goes on. */
+  within<T>(work: () => T): T {
+    this.run("SAVEPOINT work");
+    try {
+      const result = work();
+      this.run("RELEASE work");
+      return result;
+    } catch (error) {
+      try {
+        this.run("ROLLBACK TO work");
+        this.run("RELEASE work");
+      } catch {
+        // SQLite has rolled back the whole transaction by itself: the commit will say so.
+      }
+      throw error;
+    }
+  }
+
+  /** Keeps what was done since `BEGIN IMMEDIATE`, or nothing of it. */
+  commit(): void {
+    try {
+      this.run("COMMIT");
     } catch (error) {
       this.#rollBack();
       throw error;
@@ -166,15 +194,24 @@ function exists(path: string): boolean {
   }
 }
 
-/** Runs `work` while no other process runs it for the same lock file; blocks the thread, for repairs only. */
-export function withFileLock(lockPath: string, work: () => void): void {
-  using file = Deno.openSync(lockPath, { create: true, write: true, mode: 0o600 });
-  file.lockSync(true);
+/** Milliseconds that a repair waits for the repair of another process. */
+const LOCK_WAIT_MS = 10_000;
+
+/**
+ * Runs `work` while no other process runs it for the same lock file; blocks the thread, for repairs only. The lock is
+ * one of SQLite's, which waits for a bounded time (then the error is "database is locked") and ends with its process.
+ */
+export function withFileLock(lockPath: string, work: () => void, waitMs = LOCK_WAIT_MS): void {
+  const lock = new Db(lockPath);
   try {
-    work();
+    lock.exec(`PRAGMA busy_timeout=${waitMs}; BEGIN EXCLUSIVE`);
+    try {
+      work();
+    } finally {
+      removeQuietly(lockPath);
+    }
   } finally {
-    removeQuietly(lockPath);
-    file.unlockSync();
+    lock.close();
   }
 }
 

@@ -1,6 +1,9 @@
 /** What can go wrong in SQLite, by the numbers and words of the driver, and as the errors that callers see. */
 import { HermesError } from "@/core/contract.ts";
 
+/** SQLITE_CANTOPEN, SQLITE_PROTOCOL, SQLITE_IOERR_SHMOPEN, _SHMSIZE, _SHMLOCK and _SHMMAP. */
+const WAL_REFUSED: ReadonlySet<number> = new Set([14, 15, 4618, 4874, 5130, 5386]);
+
 function sqliteCode(error: unknown): number | undefined {
   const code = (error as { errcode?: unknown }).errcode;
   return typeof code === "number" ? code & 0xff : undefined;
@@ -23,11 +26,18 @@ export function isMalformed(error: unknown): boolean {
     /not a database|malformed|unsupported file format/i.test(messageOf(error));
 }
 
-/** The filesystem cannot do the shared memory that WAL needs. */
+/**
+ * The filesystem cannot do the shared memory that WAL needs: no such memory at all (14, as when a file cannot be
+ * opened), no way to make, size, lock or map it, or no locks that work (15).
+ */
 export function isWalRefused(error: unknown): boolean {
-  const code = sqliteCode(error);
-  return code === 15 || /locking protocol|not authorized/i.test(messageOf(error));
+  const code = (error as { errcode?: unknown }).errcode;
+  return (typeof code === "number" && WAL_REFUSED.has(code)) ||
+    /locking protocol|not authorized/i.test(messageOf(error));
 }
+
+/** What front ends know the failure by (core.md D.2). */
+export const LOCKED_CLASS = "session_persistence_failed:locked";
 
 /** What callers of the store see: a `HermesError`; anything that is not SQLite's passes through. */
 export function toStoreError(error: unknown): unknown {
@@ -36,6 +46,7 @@ export function toStoreError(error: unknown): unknown {
   const detail = messageOf(error);
   if (isLocked(error)) {
     return new HermesError("store_locked", "The session database stays locked by another program", {
+      class: LOCKED_CLASS,
       detail,
     });
   }

@@ -71,6 +71,30 @@ export function readTip(db: Db, id: string): SessionRow | null {
   return readSession(db, at);
 }
 
+/** Generations below a row that are looked at. */
+const MAX_DESCENDANTS = 32;
+
+/**
+ * Where a resume of `id` goes on: the tip; where that holds no message, the deepest of its descendants that does.
+ * Branches and delegates are conversations of their own, and another door's session is not handed on.
+ */
+export function readResumed(db: Db, id: string): SessionRow | null {
+  const tip = readTip(db, id);
+  if (tip === null || tip.messageCount > 0) return tip;
+  const found = db.get(
+    `WITH RECURSIVE below(id, depth) AS (
+       SELECT ?1, 0
+       UNION SELECT s.id, below.depth + 1 FROM below JOIN sessions s ON s.parent_session_id = below.id
+         WHERE below.depth < ${MAX_DESCENDANTS} AND s.source = ?2
+           AND (s.relation IS NULL OR s.relation = 'continuation'))
+     SELECT s.id FROM below JOIN sessions s ON s.id = below.id WHERE s.message_count > 0
+     ORDER BY below.depth DESC, s.started_at DESC, s.rowid DESC LIMIT 1`,
+    tip.id,
+    tip.source,
+  );
+  return found === undefined ? tip : readSession(db, found["id"] as string);
+}
+
 export interface Ancestors {
   rows: SessionRow[];
   status: "ok" | "broken" | "cycle" | "too_deep";

@@ -29,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "file_changes", up: createFileChanges },
   { name: "api_owners", up: createApiOwners },
   { name: "async_delegations", up: createDelegations },
+  { name: "session_costs", up: addCosts },
 ];
 
 function createSessions(db: Db): void {
@@ -230,5 +231,18 @@ function createUsageTotals(db: Db): void {
       usd REAL NOT NULL,
       seconds REAL NOT NULL
     ) WITHOUT ROWID;
+  `);
+}
+
+/** What calls have cost by known prices, and to whom they went (core.md D.3, F.9). */
+function addCosts(db: Db): void {
+  db.exec(`
+    ALTER TABLE sessions ADD COLUMN estimated_cost_usd REAL;
+    ALTER TABLE sessions ADD COLUMN cost_status TEXT;
+    ALTER TABLE sessions ADD COLUMN cost_source TEXT;
+    ALTER TABLE sessions ADD COLUMN billing_provider TEXT;
+    ALTER TABLE sessions ADD COLUMN billing_base_url TEXT;
+    ALTER TABLE session_model_usage ADD COLUMN estimated_cost_usd REAL;
+    ALTER TABLE session_model_usage ADD COLUMN cost_status TEXT;
   `);
 }

@@ -17,13 +17,19 @@ import {
 } from "./db.ts";
 import { isMalformed, isWalRefused, toStoreError } from "./errors.ts";
 import { MIGRATIONS } from "./migrations.ts";
+import { readVersion } from "./version.ts";
 
 export interface OpenDeps {
   readonly platform: Platform;
   readonly log: Logger;
   /** Bytes of an empty database with that many steps done; absent: those that the build has put beside the code. */
   readonly image?: (steps: number) => Uint8Array | null;
+  /** How a file is opened; absent: as this system does it. */
+  readonly connect?: (path: string) => Db;
 }
+
+const NO_WAL =
+  "The file system does not allow write-ahead logging: several programs at once will wait for each other";
 
 /** While opening, nothing can be served anyway; afterwards a statement blocks the thread far shorter (FC-24). */
 const OPEN_BUSY_MS = 1_000;
@@ -53,16 +59,47 @@ function openMemory(): Db {
 function openOrRepair(path: string, deps: OpenDeps): Db {
   tightenMode(path);
   try {
-    return openExisting(path);
+    return openExisting(path, deps);
   } catch (error) {
     if (!isMalformed(error)) throw error;
     replaceBroken(path, deps);
-    return openExisting(path);
+    return openExisting(path, deps);
   }
 }
 
-function openExisting(path: string): Db {
-  const db = new Db(path);
+function openExisting(path: string, deps: OpenDeps): Db {
+  try {
+    return openAsItIs(path, deps);
+  } catch (error) {
+    if (!isWalRefused(error) || !leaveWal(path, deps)) throw error;
+    return openAsItIs(path, deps);
+  }
+}
+
+/**
+ * A database that was made where write-ahead logging works, and has come to a file system where it does not: who has
+ * it alone can read it all the same, and ends that mode. False when that cannot be done either.
+ */
+function leaveWal(path: string, deps: OpenDeps): boolean {
+  const db = connect(path, deps);
+  try {
+    db.exec("PRAGMA locking_mode=EXCLUSIVE");
+    if (db.get("PRAGMA journal_mode=DELETE")?.["journal_mode"] !== "delete") return false;
+    deps.log.warn(NO_WAL);
+    return true;
+  } catch {
+    return false; // the first error says what is the matter
+  } finally {
+    db.close();
+  }
+}
+
+function connect(path: string, deps: Pick<OpenDeps, "connect">): Db {
+  return deps.connect?.(path) ?? new Db(path);
+}
+
+function openAsItIs(path: string, deps: OpenDeps): Db {
+  const db = connect(path, deps);
   try {
     db.exec(`PRAGMA busy_timeout=${OPEN_BUSY_MS}; PRAGMA foreign_keys=ON`);
     const version = readVersion(db, path);
@@ -78,27 +115,6 @@ function openExisting(path: string): Db {
     db.close();
     throw error;
   }
-}
-
-/** The schema of the file. Throws `store_newer`, and `store_failed` for a database of something else. */
-function readVersion(db: Db, path: string): number {
-  let version: number;
-  try {
-    version = Number(db.get("SELECT version FROM schema_version")?.["version"] ?? 0);
-  } catch (error) {
-    if (!/no such table/.test(String(error))) throw error;
-    if (Number(db.get("SELECT count(*) AS n FROM sqlite_schema")?.["n"]) === 0) return 0;
-    throw new HermesError("store_failed", `Cannot use "${path}": it is a database of another program`, {
-      path,
-    });
-  }
-  if (version <= MIGRATIONS.length) return version;
-  throw new HermesError(
-    "store_newer",
-    `Cannot use "${path}": a newer hermes has written it (schema ${version}, this one knows ${MIGRATIONS.length}); ` +
-      "update hermes, or set HERMES_HOME to another directory",
-    { path, version, supported: MIGRATIONS.length },
-  );
 }
 
 /** Does the missing steps in one transaction; another process may have done them meanwhile. */
@@ -122,7 +138,7 @@ function createFile(path: string, deps: OpenDeps): void {
   const temp = `${path}.new-${pid}-${ids.hex(8)}`;
   files.writeSync(temp, "", { mode: 0o600 });
   try {
-    if (!copyImage(temp, deps)) buildDatabase(temp, deps.log);
+    if (!copyImage(temp, deps)) buildDatabase(temp, deps);
     publishFile(temp, path);
   } catch (error) {
     removeQuietly(temp);
@@ -139,7 +155,7 @@ function copyImage(temp: string, deps: OpenDeps): boolean {
   if (image === null) return false;
   writeBytes(temp, image);
   try {
-    readOnce(temp);
+    readOnce(temp, deps);
     return true;
   } catch (error) {
     if (!isWalRefused(error)) throw error;
@@ -148,8 +164,8 @@ function copyImage(temp: string, deps: OpenDeps): boolean {
   }
 }
 
-function readOnce(path: string): void {
-  const db = new Db(path);
+function readOnce(path: string, deps: OpenDeps): void {
+  const db = connect(path, deps);
   try {
     readVersion(db, path);
   } finally {
@@ -158,12 +174,12 @@ function readOnce(path: string): void {
 }
 
 /** Makes an empty database at a path where nothing is yet. */
-export function buildDatabase(path: string, log: Logger): void {
-  const db = new Db(path);
+export function buildDatabase(path: string, deps: Pick<OpenDeps, "connect" | "log">): void {
+  const db = connect(path, deps);
   try {
     // Not yet anybody's data: one sync before it is published is enough.
     db.exec("PRAGMA synchronous=OFF");
-    chooseJournal(db, log);
+    chooseJournal(db, deps.log);
     migrate(db, 0);
   } finally {
     db.close();
@@ -178,15 +194,13 @@ function chooseJournal(db: Db, log: Logger): void {
     if (!isWalRefused(error)) throw error;
     db.get("PRAGMA journal_mode=DELETE");
   }
-  log.warn(
-    "The file system does not allow write-ahead logging: several programs at once will wait for each other",
-  );
+  log.warn(NO_WAL);
 }
 
 /** Moves the file and its sidecars aside under a name that says so, and starts a new one. */
 function replaceBroken(path: string, deps: OpenDeps): void {
   withFileLock(`${path}.lock`, () => {
-    const why = whatIsWrong(path, deps.platform);
+    const why = whatIsWrong(path, deps);
     if (why === null) return; // another process has repaired it while we waited
     const stamp = new Date(deps.platform.clock.now()).toISOString().replace(/[-:]|\.\d+/g, "");
     const backup = `${path}.broken-${stamp}-${deps.platform.ids.hex(4)}`;
@@ -202,13 +216,13 @@ function replaceBroken(path: string, deps: OpenDeps): void {
   });
 }
 
-function whatIsWrong(path: string, platform: Platform): string | null {
-  const stat = platform.files.statSync(path);
+function whatIsWrong(path: string, deps: OpenDeps): string | null {
+  const stat = deps.platform.files.statSync(path);
   if (stat === null) return "is gone";
   if (stat.size === 0) return "is empty";
   if (!hasDatabaseHeader(path)) return "is broken (it is not a database)";
   try {
-    openExisting(path).close();
+    openExisting(path, deps).close();
     return null;
   } catch (error) {
     if (!isMalformed(error)) throw error;

@@ -15,6 +15,8 @@ const RANKED_MAX = 1_000;
 const SCAN_MAX = 50_000;
 /** A word of more messages than this is not weighed: ranking would count every one of them. */
 const WEIGHED_MAX = 50_000;
+/** What the index takes for one word. */
+const WORD = /[\p{L}\p{N}\p{M}\p{Co}]+/gu;
 const SNIPPET_TOKENS = 40;
 /** Trigram tokens are single characters with an overlap; characters around a contained term. */
 const SNIPPET_TRIGRAMS = 64;
@@ -24,6 +26,10 @@ export interface SearchOptions {
   readonly limit?: number;
   readonly offset?: number;
   readonly sources?: readonly string[];
+  /** Whose messages; absent: everybody's. */
+  readonly roles?: readonly string[];
+  /** Absent: few matches by rank, many by age. */
+  readonly sort?: "newest" | "oldest";
 }
 
 /** Rows of subagents and tools only when asked for by `sources`. */
@@ -34,8 +40,8 @@ export function searchMessages(db: Db, query: string, options: SearchOptions = {
   const page = { limit, offset: Math.max(0, Math.trunc(options.offset ?? 0)) };
   try {
     return plan.type === "contains"
-      ? searchContained(db, plan.terms, page, options.sources)
-      : searchIndex(db, plan, page, options.sources);
+      ? searchContained(db, plan.terms, page, options)
+      : searchIndex(db, plan, page, options);
   } catch (error) {
     if (!/no such (table|module)/i.test(String(error))) throw error;
     throw new HermesError(
@@ -50,47 +56,68 @@ interface Page {
   readonly offset: number;
 }
 
-function sourceFilter(sources: readonly string[] | undefined): { sql: string; value: string } {
-  return sources === undefined
+function filterOf({ sources, roles }: SearchOptions): { sql: string; values: string[] } {
+  const source = sources === undefined
     ? { sql: "s.source NOT IN (SELECT value FROM json_each(?))", value: JSON.stringify(HIDDEN_SOURCES) }
     : { sql: "s.source IN (SELECT value FROM json_each(?))", value: JSON.stringify(sources) };
+  if (roles === undefined) return { sql: source.sql, values: [source.value] };
+  const sql = `${source.sql} AND m.role IN (SELECT value FROM json_each(?))`;
+  return { sql, values: [source.value, JSON.stringify(roles)] };
 }
 
 function searchIndex(
   db: Db,
   plan: Exclude<SearchPlan, { type: "contains" }>,
   page: Page,
-  sources: readonly string[] | undefined,
+  options: SearchOptions,
 ): SearchHit[] {
+  const { sources, roles, sort } = options;
   const table = plan.type === "words" ? "messages_fts" : "messages_fts_trigram";
   const width = plan.type === "words" ? SNIPPET_TOKENS : SNIPPET_TRIGRAMS;
-  const filter = sourceFilter(sources);
+  const filter = filterOf(options);
   if (sources !== undefined && !hasSource(db, sources)) return [];
-  // Each look at a prefix gathers all its words anew, so it is looked at once and not ranked.
-  const many = plan.match.includes('"*') || matchAt(db, table, plan.match, RANKED_MAX) !== null;
-  const isWeighed = !many &&
-    !(plan.terms.length > 1 &&
-      plan.terms.some((term) => matchAt(db, table, `"${term}"`, WEIGHED_MAX) !== null));
-  const floor = many && sources !== undefined ? matchAt(db, table, plan.match, SCAN_MAX) ?? 0 : 0;
+  const isWeighed = sort === undefined && mayWeigh(db, table, plan) &&
+    matchAt(db, table, plan.match, RANKED_MAX) === null;
+  // Most messages are of these two; others may be so few that every match would be looked through for them.
+  const isRare = sources !== undefined ||
+    (roles !== undefined && !roles.includes("user") && !roles.includes("assistant"));
+  const order = sort === "oldest" ? "ASC" : "DESC";
+  const bound = !isWeighed && isRare ? matchAt(db, table, plan.match, SCAN_MAX, order) : null;
   const rows = db.all(
     `SELECT f.rowid AS id, m.session_id, m.role, s.title, s.started_at,
        snippet(${table}, 0, '>>>', '<<<', '…', ${width}) AS snippet
      FROM ${table} f JOIN messages m ON m.id = f.rowid JOIN sessions s ON s.id = m.session_id
-     WHERE ${table} MATCH ? AND f.rowid > ? AND ${filter.sql}
-     ORDER BY ${isWeighed ? "f.rank, f.rowid DESC" : "f.rowid DESC"} LIMIT ? OFFSET ?`,
+     WHERE ${table} MATCH ? AND f.rowid ${order === "ASC" ? "<" : ">"} ? AND ${filter.sql}
+     ORDER BY ${isWeighed ? "f.rank, " : ""}f.rowid ${order} LIMIT ? OFFSET ?`,
     plan.match,
-    floor,
-    filter.value,
+    bound ?? (order === "ASC" ? Number.MAX_SAFE_INTEGER : 0),
+    ...filter.values,
     page.limit,
     page.offset,
   );
   return rows.map((row) => toHit(row, row["snippet"] as string));
 }
 
-/** Row id of the n-th newest match, from 0; `null` when there are not so many. */
-function matchAt(db: Db, table: string, match: string, n: number): number | null {
+/**
+ * Whether to find out if there are few matches, which may then be ranked: each look at a prefix gathers all its words
+ * anew, and each at a phrase of frequent words compares all their places. Those are looked at once, the newest first.
+ */
+function mayWeigh(db: Db, table: string, plan: Exclude<SearchPlan, { type: "contains" }>): boolean {
+  if (plan.match.includes('"*')) return false;
+  const words = plan.type === "words" ? plan.terms.flatMap((term) => term.match(WORD) ?? []) : plan.terms;
+  return words.length < 2 || !words.some((word) => matchAt(db, table, `"${word}"`, WEIGHED_MAX) !== null);
+}
+
+/** Row id of the n-th match, from 0, of the newest (`DESC`) or the oldest; `null` when there are not so many. */
+function matchAt(
+  db: Db,
+  table: string,
+  match: string,
+  n: number,
+  order: "DESC" | "ASC" = "DESC",
+): number | null {
   const sql =
-    `SELECT rowid AS id FROM ${table} WHERE ${table} MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ${n}`;
+    `SELECT rowid AS id FROM ${table} WHERE ${table} MATCH ? ORDER BY rowid ${order} LIMIT 1 OFFSET ${n}`;
   return (db.get(sql, match)?.["id"] ?? null) as number | null;
 }
 
@@ -105,9 +132,9 @@ function searchContained(
   db: Db,
   terms: readonly string[],
   page: Page,
-  sources: readonly string[] | undefined,
+  options: SearchOptions,
 ): SearchHit[] {
-  const filter = sourceFilter(sources);
+  const filter = filterOf(options);
   const patterns: SqlValue[] = terms.map((term) => `%${term.replace(/[\\%_]/g, "\\$&")}%`);
   const text = "coalesce(m.search_text, m.content)";
   const rows = db.all(
@@ -115,8 +142,8 @@ function searchContained(
      FROM messages m INDEXED BY messages_cjk JOIN sessions s ON s.id = m.session_id
      WHERE m.search_kind = 2 AND m.display_identity IS NULL AND (m.active = 1 OR m.compacted = 1)
        AND ${filter.sql} ${patterns.map(() => `AND ${text} LIKE ? ESCAPE '\\'`).join(" ")}
-     ORDER BY m.id DESC LIMIT ? OFFSET ?`,
-    filter.value,
+     ORDER BY m.id ${options.sort === "oldest" ? "ASC" : "DESC"} LIMIT ? OFFSET ?`,
+    ...filter.values,
     ...patterns,
     page.limit,
     page.offset,

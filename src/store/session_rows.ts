@@ -2,7 +2,14 @@
  * The `sessions` table: rows to types and back, and the plain changes of one row. What a change means for the
  * chain of rows is `lineage.ts`. Every function runs inside the caller's transaction or is a single read.
  */
-import type { NewSessionRow, SessionConfig, SessionPatch, SessionRow, Usage } from "@/core/contract.ts";
+import type {
+  CountedCall,
+  ModelCost,
+  NewSessionRow,
+  SessionConfig,
+  SessionPatch,
+  SessionRow,
+} from "@/core/contract.ts";
 import { HermesError } from "@/core/contract.ts";
 import { type Db, type SqlRow, type SqlValue, withoutNul } from "./db.ts";
 
@@ -10,7 +17,7 @@ const COLUMNS =
   `s.id, s.source, s.parent_session_id, s.started_at, s.ended_at, s.end_reason, s.last_activity_at,
   s.title, s.model_config, s.cwd, s.session_key, s.message_count, s.tool_call_count, s.api_call_count,
   s.input_tokens, s.output_tokens, s.cache_read_tokens, s.cache_write_tokens, s.reasoning_tokens,
-  p.system_prompt`;
+  s.estimated_cost_usd, s.cost_status, s.cost_source, p.system_prompt`;
 const FROM = "FROM sessions s LEFT JOIN session_prompts p ON p.session_id = s.id";
 
 /** Names inside `model_config`. */
@@ -26,6 +33,7 @@ const CONFIG_KEYS = {
   branchedFrom: "_branched_from",
   delegateFrom: "_delegate_from",
   compressionRestsUntil: "compression_failure_cooldown_until",
+  compressionError: "compression_failure_error",
   compressionFallbacks: "compression_fallback_streak",
   fingerprint: "fingerprint",
 } as const satisfies Record<keyof SessionConfig, string>;
@@ -88,8 +96,20 @@ function toSessionRow(row: SqlRow): SessionRow {
       cacheWrite: row["cache_write_tokens"] as number,
       reasoning: row["reasoning_tokens"] as number,
     },
+    cost: toCost(row),
     lastActivityAt: row["last_activity_at"] as number,
     sessionKey: row["session_key"] as string | null,
+  };
+}
+
+/** A sum that lacks the price of a call is no sum. */
+function toCost(row: SqlRow): ModelCost | null {
+  const status = row["cost_status"] as ModelCost["status"] | null;
+  if (status === null) return null;
+  return {
+    usd: status === "unknown" ? null : row["estimated_cost_usd"] as number | null,
+    status,
+    source: (row["cost_source"] ?? "none") as ModelCost["source"],
   };
 }
 
@@ -195,36 +215,49 @@ export function patchSession(db: Db, id: string, patch: SessionPatch): void {
   if (patch.systemPrompt !== undefined) writePrompt(db, id, patch.systemPrompt);
 }
 
-/** Adds one model call to the totals; the first one names the model of the session. */
-export function countUsage(
-  db: Db,
-  id: string,
-  usage: Usage,
-  model: { model: string; provider: string },
-  now: number,
-): void {
+/** The worse of what is known of a sum so far and of one more call: `unknown`, `estimated`, `included`. */
+const WORSE_STATUS = `CASE WHEN ?2 IS NULL THEN cost_status
+    WHEN 'unknown' IN (?2, coalesce(cost_status, '')) THEN 'unknown'
+    WHEN 'estimated' IN (?2, coalesce(cost_status, '')) THEN 'estimated' ELSE ?2 END`;
+
+/** Adds one model call to the totals; the first one names the model of the session and who is paid. */
+export function countUsage(db: Db, id: string, { usage, model, cost }: CountedCall, now: number): void {
   const tokens = [usage.input, usage.output, usage.cacheRead, usage.cacheWrite, usage.reasoning];
+  const status = cost ? cost.status ?? (cost.usd === null ? "unknown" : "estimated") : null;
   const { changes } = db.run(
-    `UPDATE sessions SET api_call_count = api_call_count + 1, input_tokens = input_tokens + ?,
-       output_tokens = output_tokens + ?, cache_read_tokens = cache_read_tokens + ?,
-       cache_write_tokens = cache_write_tokens + ?, reasoning_tokens = reasoning_tokens + ?,
-       model = coalesce(model, nullif(?, ''))
-     WHERE id = ?`,
-    ...tokens,
-    model.model,
+    `UPDATE sessions SET api_call_count = api_call_count + 1, input_tokens = input_tokens + ?5,
+       output_tokens = output_tokens + ?6, cache_read_tokens = cache_read_tokens + ?7,
+       cache_write_tokens = cache_write_tokens + ?8, reasoning_tokens = reasoning_tokens + ?9,
+       model = coalesce(model, nullif(?4, '')),
+       estimated_cost_usd = CASE WHEN ?3 IS NULL THEN estimated_cost_usd ELSE coalesce(estimated_cost_usd, 0) + ?3 END,
+       cost_status = ${WORSE_STATUS}, cost_source = coalesce(nullif(?10, 'none'), cost_source),
+       billing_provider = coalesce(billing_provider, nullif(?11, '')),
+       billing_base_url = coalesce(billing_base_url, nullif(?12, ''))
+     WHERE id = ?1`,
     id,
+    status,
+    cost?.usd ?? null,
+    model.model,
+    ...tokens,
+    cost?.source ?? "none",
+    model.provider,
+    model.baseUrl ?? "",
   );
   if (changes === 0) throw sessionNotFound(id);
   db.run(
     `INSERT INTO session_model_usage (session_id, model, provider, api_call_count, input_tokens, output_tokens,
-       cache_read_tokens, cache_write_tokens, reasoning_tokens, first_seen, last_seen)
-     VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, ?9, ?9)
+       cache_read_tokens, cache_write_tokens, reasoning_tokens, first_seen, last_seen, estimated_cost_usd, cost_status)
+     VALUES (?1, ?4, ?5, 1, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?3, ?2)
      ON CONFLICT (session_id, model, provider) DO UPDATE SET api_call_count = api_call_count + 1,
        input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
        cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
        cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
-       reasoning_tokens = reasoning_tokens + excluded.reasoning_tokens, last_seen = excluded.last_seen`,
+       reasoning_tokens = reasoning_tokens + excluded.reasoning_tokens, last_seen = excluded.last_seen,
+       estimated_cost_usd = CASE WHEN ?3 IS NULL THEN estimated_cost_usd ELSE coalesce(estimated_cost_usd, 0) + ?3 END,
+       cost_status = ${WORSE_STATUS}`,
     id,
+    status,
+    cost?.usd ?? null,
     model.model,
     model.provider,
     ...tokens,

@@ -5,6 +5,7 @@
 import type {
   Content,
   CountedCall,
+  CountedModel,
   Logger,
   Message,
   NewSessionRow,
@@ -33,6 +34,7 @@ import {
   markReopened,
   readAncestors,
   readLineage,
+  readResumed,
   readTip,
   removeConversation,
 } from "./lineage.ts";
@@ -108,8 +110,9 @@ class SqliteStore implements Store {
 
   // ── Sessions ──────────────────────────────────────────────────────────────────────────────────────────────
 
-  createSession(row: NewSessionRow): Promise<string | null> {
-    return this.#writer.write(() => createRow(this.#db, row, this.#now()));
+  createSession(row: NewSessionRow, isUrgent = false): Promise<string | null> {
+    const budgetMs = isUrgent ? STAMP_BUDGET_MS : undefined;
+    return this.#writer.write(() => createRow(this.#db, row, this.#now()), budgetMs);
   }
 
   getSession(id: string): SessionRow | null {
@@ -178,9 +181,9 @@ class SqliteStore implements Store {
     return insertMessages(this.#db, sessionId, messages, now);
   }
 
-  #count(sessionId: string, { usage, model, cost }: CountedCall): void {
-    countUsage(this.#db, sessionId, usage, model, this.#now());
-    if (cost) countTotals(this.#db, sessionId, usage, cost);
+  #count(sessionId: string, call: CountedCall): void {
+    countUsage(this.#db, sessionId, call, this.#now());
+    if (call.cost) countTotals(this.#db, sessionId, call.usage, call.cost);
   }
 
   updateContent(rowId: number, content: Content): Promise<void> {
@@ -198,7 +201,7 @@ class SqliteStore implements Store {
   addUsage(
     sessionId: string,
     usage: Usage,
-    model: { model: string; provider: string },
+    model: CountedModel,
     cost?: UsageCost,
   ): Promise<void> {
     return this.#writer.write(() => this.#count(sessionId, { usage, model, ...(cost ? { cost } : {}) }));
@@ -254,13 +257,13 @@ class SqliteStore implements Store {
 
   // ── Names and lineage ─────────────────────────────────────────────────────────────────────────────────────
 
-  setTitle(id: string, title: string | null): Promise<string | null> {
+  setTitle(id: string, title: string | null, by: "user" | "llm" = "user"): Promise<string | null> {
     return this.#writer.write(() => {
       requireSession(this.#db, id);
       const clean = cleanTitle(title);
       if (clean === null) {
         this.#db.run("UPDATE sessions SET title = NULL, title_source = NULL WHERE id = ?", id);
-      } else giveTitle(this.#db, id, clean, "user");
+      } else giveTitle(this.#db, id, clean, by);
       return clean;
     });
   }
@@ -282,6 +285,10 @@ class SqliteStore implements Store {
 
   tipOf(id: string): SessionRow | null {
     return this.#read(() => readTip(this.#db, id));
+  }
+
+  resumedFrom(id: string): SessionRow | null {
+    return this.#read(() => readResumed(this.#db, id));
   }
 
   ancestors(id: string): Ancestors {

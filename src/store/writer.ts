@@ -2,11 +2,15 @@
  * The one way to write: jobs run as transactions in the order in which they were handed in. Without contention a
  * job is done before `write` returns; while another program holds the lock, jobs wait in line and the event loop
  * stays free (core.md D.2, FC-24). A job that waits longer than its budget fails with `store_locked`.
+ *
+ * Where many sessions write at once, the jobs of one turn of the event loop are committed together, since a commit
+ * costs several times the work it keeps. No promise is settled before its job is kept.
  */
+import { clearImmediate, setImmediate } from "node:timers";
 import { HermesError, type Logger } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { Db } from "./db.ts";
-import { isLocked, toStoreError } from "./errors.ts";
+import { isLocked, LOCKED_CLASS, toStoreError } from "./errors.ts";
 
 export const WRITE_BUDGET_MS = 20_000;
 export const TRANSCRIPT_BUDGET_MS = 60_000;
@@ -14,6 +18,8 @@ export const STAMP_BUDGET_MS = 500;
 
 const RETRY_MIN_MS = 20;
 const RETRY_SPREAD_MS = 130;
+/** Jobs that follow each other faster than this are committed together. */
+const TOGETHER_MS = 2;
 /** From here on the log says that saving is delayed. */
 const SLOW_MS = 2_000;
 
@@ -23,6 +29,12 @@ interface Job {
   readonly budgetMs: number;
   resolve(value: unknown): void;
   reject(error: unknown): void;
+}
+
+/** Jobs that are done and not yet committed. */
+interface Group {
+  readonly jobs: { readonly job: Job; readonly value: unknown }[];
+  readonly timer: ReturnType<typeof setImmediate>;
 }
 
 export class Writer {
@@ -35,6 +47,9 @@ export class Writer {
   readonly #jobs: Job[] = [];
   readonly #closing = new AbortController();
   #toldSlow = false;
+  #group: Group | null = null;
+  /** When the last job was done. */
+  #lastAt = -Infinity;
 
   constructor(db: Db, deps: { platform: Platform; log: Logger; onWrite: () => void }) {
     this.#db = db;
@@ -46,7 +61,11 @@ export class Writer {
   /** `run` may be called again after a lock; it must change nothing but the database. */
   write<T>(run: () => T, budgetMs = WRITE_BUDGET_MS): Promise<T> {
     if (this.#closing.signal.aborted) return Promise.reject(closedError());
-    if (this.#jobs.length === 0) {
+    const since = this.#platform.clock.monotonic();
+    const isBurst = this.#group !== null || since - this.#lastAt < TOGETHER_MS;
+    this.#lastAt = since;
+    const isFree = this.#jobs.length === 0;
+    if (isFree && !isBurst) {
       try {
         const value = this.#db.transaction(run);
         this.#onWrite();
@@ -56,14 +75,56 @@ export class Writer {
       }
     }
     return new Promise<T>((resolve, reject) => {
-      const since = this.#platform.clock.monotonic();
-      this.#jobs.push({ run, since, budgetMs, resolve: resolve as (value: unknown) => void, reject });
-      if (this.#jobs.length === 1) void this.#retry();
+      const job = { run, since, budgetMs, resolve: resolve as (value: unknown) => void, reject };
+      if (!isFree || !isBurst || !this.#join(job)) this.#wait([job]);
     });
+  }
+
+  #wait(jobs: readonly Job[]): void {
+    this.#jobs.push(...jobs);
+    if (this.#jobs.length === jobs.length) void this.#retry();
+  }
+
+  /** Does the job now, to be kept with the others of this turn of the event loop; false when somebody has the lock. */
+  #join(job: Job): boolean {
+    try {
+      if (this.#group === null) {
+        this.#db.run("BEGIN IMMEDIATE");
+        this.#group = { jobs: [], timer: setImmediate(() => this.#commit()) };
+      }
+      this.#group.jobs.push({ job, value: this.#db.within(job.run) });
+      return true;
+    } catch (error) {
+      // What was done before it is kept before it waits or fails.
+      this.#commit();
+      if (isLocked(error)) return false;
+      job.reject(toStoreError(error));
+      return true;
+    }
+  }
+
+  #commit(): void {
+    const group = this.#group;
+    if (group === null) return;
+    this.#group = null;
+    clearImmediate(group.timer);
+    try {
+      this.#db.commit();
+    } catch (error) {
+      const jobs = group.jobs.map(({ job }) => job);
+      if (isLocked(error)) this.#wait(jobs);
+      else for (const job of jobs) job.reject(toStoreError(error));
+      return;
+    }
+    for (const { job, value } of group.jobs) {
+      job.resolve(value);
+      this.#onWrite();
+    }
   }
 
   /** Tries what still waits once more, then fails it; nothing is written afterwards. */
   close(): void {
+    this.#commit();
     this.#closing.abort();
     let locked = false;
     for (const job of this.#jobs.splice(0)) {
@@ -125,7 +186,7 @@ function lockedError(job: Job): HermesError {
   return new HermesError(
     "store_locked",
     `Cannot save: another program has locked the session database for more than ${seconds} s; end it and try again`,
-    { budgetMs: job.budgetMs },
+    { class: LOCKED_CLASS, budgetMs: job.budgetMs },
   );
 }
 

@@ -22,6 +22,44 @@ Deno.test("core 49: rotate() ends the parent and the list shows one conversation
   ]);
 });
 
+Deno.test("core D.6: a resume goes to the tip, and from one without messages to its deepest descendant that has some", async () => {
+  await using rig = await makeStore();
+  const { store } = rig;
+  const child = (id: string, parentId: string, config = {}) =>
+    store.createSession(sessionRow(id, { parentId, config }));
+  await store.createSession(sessionRow("root"));
+  await store.appendMessages("root", [user("first")]);
+  await store.rotate("root", sessionRow("tip"), []);
+  assertEquals(store.resumedFrom("root")!.id, "tip");
+  await child("empty", "tip");
+  await child("branch", "tip", { branchedFrom: "tip" });
+  await child("delegate", "tip", { delegateFrom: "tip" });
+  await store.appendMessages("branch", [user("elsewhere")]);
+  await store.appendMessages("delegate", [user("of the agent")]);
+  await store.createSession(sessionRow("door", { parentId: "tip", source: "api_server" }));
+  await store.appendMessages("door", [user("of another door")]);
+  assertEquals([store.resumedFrom("root")!.id, store.resumedFrom("tip")!.id], ["tip", "tip"]);
+  await child("deep", "empty");
+  await store.appendMessages("deep", [user("here")]);
+  assertEquals([store.resumedFrom("root")!.id, store.resumedFrom("empty")!.id], ["deep", "deep"]);
+  await store.appendMessages("tip", [user("now")]);
+  assertEquals([store.resumedFrom("root")!.id, store.resumedFrom("nobody")], ["tip", null]);
+});
+
+Deno.test("core D.6: a resume looks at 32 generations, and a loop ends", async () => {
+  await using rig = await makeStore({ file: true });
+  const { store } = rig;
+  await store.createSession(sessionRow("s0"));
+  for (let n = 1; n <= 33; n++) await store.createSession(sessionRow(`s${n}`, { parentId: `s${n - 1}` }));
+  await store.appendMessages("s33", [user("too deep")]);
+  assertEquals([store.resumedFrom("s0")!.id, store.resumedFrom("s1")!.id], ["s0", "s33"]);
+  damage(
+    rig.path,
+    "UPDATE sessions SET parent_session_id = 's2' WHERE id = 's1'; UPDATE sessions SET message_count = 0",
+  );
+  assertEquals(store.resumedFrom("s2")!.id, "s2");
+});
+
 Deno.test("core 48: after a compression the child owns the next number of the title", async () => {
   await using rig = await makeStore();
   const { store } = rig;

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { DatabaseSync } from "node:sqlite";
 import { createDenoPlatform } from "../../src/platform/deno.ts";
+import { Db, withFileLock } from "../../src/store/db.ts";
 import { buildDatabase, openDb } from "../../src/store/open.ts";
 import { makeStore, sessionRow, type StoreRig, texts, user } from "./rig.ts";
 
@@ -153,10 +154,10 @@ Deno.test("openStore() brings a database that stopped at an older step up to dat
   assertEquals(rig.warnings, []);
 });
 
-Deno.test("the schema is at step 10: a change to it is a new step", async () => {
+Deno.test("the schema is at step 11: a change to it is a new step", async () => {
   await using rig = await makeStore({ file: true });
   const db = new DatabaseSync(rig.path, { readOnly: true });
-  assertEquals(db.prepare("SELECT version FROM schema_version").all().map((row) => row["version"]), [10]);
+  assertEquals(db.prepare("SELECT version FROM schema_version").all().map((row) => row["version"]), [11]);
   db.close();
 });
 
@@ -166,7 +167,7 @@ Deno.test("openDb() takes the picture of an empty database for a new file: the s
   const log = { debug: silent, info: silent, warn: silent, error: silent };
   const place = `${rig.directory}/picture`;
   Deno.mkdirSync(place);
-  buildDatabase(`${place}/made.db`, log);
+  buildDatabase(`${place}/made.db`, { log });
   const image = Deno.readFileSync(`${place}/made.db`);
   Deno.removeSync(`${place}/made.db`);
   const asked: number[] = [];
@@ -189,4 +190,87 @@ Deno.test("openDb() takes the picture of an empty database for a new file: the s
   };
   rig.store.close();
   assertEquals(schema(path), schema(rig.path));
+});
+
+/** SQLite's file access with lock files in place of locks: it has no shared memory, as some network file systems. */
+function withoutWal(warnings: string[]) {
+  const silent = () => {};
+  return {
+    platform: createDenoPlatform(),
+    log: { debug: silent, info: silent, warn: (line: string) => void warnings.push(line), error: silent },
+    connect: (path: string) => new Db(`file:${path}?vfs=unix-dotfile`),
+  };
+}
+
+const NO_WAL =
+  "The file system does not allow write-ahead logging: several programs at once will wait for each other";
+
+for (const picture of [true, false]) {
+  Deno.test(`openDb() makes a database where write-ahead logging is refused, ${picture ? "with" : "without"} the picture`, async () => {
+    await using rig = await makeStore({ file: true });
+    rig.store.close();
+    const image = Deno.readFileSync(rig.path);
+    const place = `${rig.directory}/refusing`;
+    Deno.mkdirSync(place);
+    const warnings: string[] = [];
+    const deps = { ...withoutWal(warnings), image: () => picture ? image : null };
+    const db = openDb(`${place}/new.db`, deps);
+    assertEquals(db.get("PRAGMA journal_mode")!["journal_mode"], "delete");
+    db.run("CREATE TABLE kept (a)");
+    db.close();
+    assertEquals(warnings, [NO_WAL]);
+    const again = openDb(`${place}/new.db`, deps);
+    assertEquals(again.get("SELECT count(*) AS n FROM kept")!["n"], 0);
+    again.close();
+    assertEquals(warnings, [NO_WAL]);
+    assertEquals([...Deno.readDirSync(place)].map((entry) => entry.name), ["new.db"]);
+    assertEquals(mode(`${place}/new.db`), "600");
+  });
+}
+
+Deno.test("openDb() takes a database along to where write-ahead logging is refused, with what its log still holds", async () => {
+  await using rig = await makeStore({ file: true });
+  await rig.store.createSession(sessionRow("s1"));
+  await rig.store.appendMessages("s1", [user("in the log")]);
+  // As a copy of a home in use: the last writes stand in the log alone.
+  const place = `${rig.directory}/moved`;
+  Deno.mkdirSync(place);
+  for (const suffix of ["", "-wal"]) Deno.copyFileSync(rig.path + suffix, `${place}/hermes.db${suffix}`);
+  const warnings: string[] = [];
+  const db = openDb(`${place}/hermes.db`, withoutWal(warnings));
+  assertEquals(db.all("SELECT content FROM messages").map((row) => row["content"]), ["in the log"]);
+  assertEquals(db.get("PRAGMA journal_mode")!["journal_mode"], "delete");
+  db.close();
+  assertEquals(warnings, [NO_WAL]);
+  assertEquals([...Deno.readDirSync(place)].map((entry) => entry.name), ["hermes.db"]);
+});
+
+Deno.test("openDb() leaves a database alone that it cannot open for another reason", async () => {
+  await using rig = await makeStore({ file: true });
+  const holder = new DatabaseSync(rig.path);
+  holder.exec("BEGIN IMMEDIATE");
+  const warnings: string[] = [];
+  const cannot = () => {
+    throw Object.assign(new Error("unable to open database file"), { code: "ERR_SQLITE_ERROR", errcode: 14 });
+  };
+  const error = errorOf(() => openDb(rig.path, { ...withoutWal(warnings), connect: cannot }));
+  assertEquals([error.code, warnings], ["store_failed", []]);
+  assertMatch(error.message, /unable to open database file; check free space and permissions/);
+  holder.exec("ROLLBACK");
+  assertEquals(holder.prepare("PRAGMA journal_mode").get()!["journal_mode"], "wal");
+  holder.close();
+});
+
+Deno.test("withFileLock() lets one in, waits for a bounded time only, and leaves no file behind", async () => {
+  await using rig = await makeStore({ file: true });
+  const path = `${rig.path}.lock`;
+  const done: string[] = [];
+  withFileLock(path, () => {
+    done.push("first");
+    const error = errorOf(() => withFileLock(path, () => done.push("second"), 50));
+    assertMatch(error.message, /database is locked/);
+  });
+  withFileLock(path, () => done.push("third"));
+  assertEquals(done, ["first", "third"]);
+  assertEquals(names(rig).filter((name) => name.includes(".lock")), []);
 });

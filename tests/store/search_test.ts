@@ -98,6 +98,25 @@ Deno.test("search() pages through many matches, newest first", async () => {
   assertEquals([...first, ...second].map((hit) => hit.messageId), [1200, 1199, 1198, 1197]);
 });
 
+Deno.test("search() takes roles and an order, also of CJK words and many matches", async () => {
+  await using rig = await makeStore();
+  const { store } = rig;
+  await store.createSession(sessionRow("s1"));
+  await store.appendMessages(
+    "s1",
+    Array.from({ length: 1_200 }, (_, n) => (n % 2 ? agent : user)(`common ${n} 東京`)),
+  );
+  for (const query of ["common", "東京", '"common"']) {
+    const ids = (options: Parameters<typeof store.search>[1]) =>
+      store.search(query, { limit: 2, ...options }).map((hit) => hit.messageId);
+    assertEquals(ids({ sort: "oldest" }), [1, 2]);
+    assertEquals(ids({ sort: "newest" }), [1200, 1199]);
+    assertEquals(ids({ sort: "oldest", roles: ["assistant"] }), [2, 4]);
+    assertEquals(ids({ sort: "oldest", roles: ["assistant"], offset: 1 }), [4, 6]);
+    assertEquals(ids({ roles: ["tool"] }), []);
+  }
+});
+
 Deno.test("FC-18: only the first part of a long tool result is indexed", async () => {
   const { rig, store } = await stored("x");
   await using _ = rig;

@@ -1,3 +1,5 @@
+import { DatabaseSync } from "node:sqlite";
+import type { UsageCost } from "../../src/core/contract.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { agent, makeStore, sessionRow, user } from "./rig.ts";
 
@@ -15,6 +17,9 @@ Deno.test("createSession() keeps every field of the row over a restart", async (
     mode: "accept_edits",
     additionalDirectories: ["/a", "/b"],
     fingerprint: "f",
+    compressionRestsUntil: 9e9,
+    compressionError: "no summary",
+    compressionFallbacks: 1,
   };
   await rig.store.createSession(
     sessionRow("s1", {
@@ -79,6 +84,42 @@ Deno.test("addUsage() and appendMessages() add calls up, and the first call name
   assertEquals(row.usage, { input: 180, output: 21, cacheRead: 120, cacheWrite: 3, reasoning: 6 });
   assertEquals([row.apiCallCount, row.messageCount], [3, 2]);
   assertEquals(rig.store.listSessions({ limit: 1 })[0]!.model, "m1");
+});
+
+Deno.test("core D.3, F.9: a session adds up known prices; one unknown price makes the sum unknown; the first call is billed", async () => {
+  await using rig = await makeStore({ file: true });
+  const { store } = rig;
+  const model = { model: "m1", provider: "p", baseUrl: "http://x/v1" };
+  const call = (usd: number | null, more: Partial<UsageCost> = {}) =>
+    store.addUsage("s1", USAGE, model, { day: null, seconds: 0, usd, ...more });
+  await store.createSession(sessionRow("s1"));
+  const cost = () => store.getSession("s1")!.cost;
+  assertEquals(cost(), null);
+  await store.addUsage("s1", USAGE, model);
+  assertEquals(cost(), null);
+  await call(0, { status: "included", source: "none" });
+  assertEquals(cost(), { usd: 0, status: "included", source: "none" });
+  await call(0.5, { status: "estimated", source: "official_snapshot" });
+  await store.addUsage("s1", USAGE, { model: "m2", provider: "q" }, { day: null, seconds: 0, usd: 0.25 });
+  assertEquals(cost(), { usd: 0.75, status: "estimated", source: "official_snapshot" });
+  await call(0, { status: "included", source: "none" });
+  assertEquals(cost()!.status, "estimated");
+  await call(null);
+  await call(0.25);
+  assertEquals(cost(), { usd: null, status: "unknown", source: "official_snapshot" });
+  const db = new DatabaseSync(rig.path, { readOnly: true });
+  const [row] = db.prepare("SELECT * FROM sessions").all();
+  const models = db.prepare("SELECT * FROM session_model_usage ORDER BY model").all();
+  db.close();
+  assertEquals([row!["estimated_cost_usd"], row!["billing_provider"], row!["billing_base_url"]], [
+    1,
+    "p",
+    "http://x/v1",
+  ]);
+  assertEquals(models.map((m) => [m["model"], m["estimated_cost_usd"], m["cost_status"]]), [
+    ["m1", 0.75, "unknown"],
+    ["m2", 0.25, "estimated"],
+  ]);
 });
 
 Deno.test("deleteSession() takes the chain and the delegates, branches lose their parent", async () => {

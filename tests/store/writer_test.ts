@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "../support/assert.ts";
 import { createDenoPlatform } from "../../src/platform/deno.ts";
 import type { Platform } from "../../src/platform/mod.ts";
+import type { Db } from "../../src/store/db.ts";
 import { openDb } from "../../src/store/open.ts";
 import { Writer } from "../../src/store/writer.ts";
 
@@ -67,6 +68,8 @@ Deno.test("write() fails with store_locked when its budget is used up; what wait
   const stuck = writer.write(() => locked(), 1_000);
   const next = writer.write(() => done.push("next"));
   await assertRejects(() => stuck, /locked the session database for more than 1 s/);
+  const told = await stuck.catch((error) => [error.code, error.data.class]);
+  assertEquals(told, ["store_locked", "session_persistence_failed:locked"]);
   await next;
   assertEquals(done, ["next"]);
   db.close();
@@ -96,5 +99,85 @@ Deno.test("write() rolls back what failed and passes the error on", async () => 
   assertEquals(db.all("SELECT * FROM state_meta"), []);
   const bad = writer.write(() => db.run("INSERT INTO state_meta (key, value) VALUES ('k', NULL)"));
   await assertRejects(() => bad, /The session database failed: NOT NULL constraint/);
+  db.close();
+});
+
+const KEEP = "INSERT INTO state_meta (key, value) VALUES (?, ?)";
+
+/** How many transactions were committed; `fail` says when one cannot be. */
+function watchCommits(db: Db, fail: (count: number) => void = () => {}): () => number {
+  const run = db.run.bind(db);
+  let commits = 0;
+  db.run = (sql, ...values) => {
+    if (sql === "COMMIT") fail(++commits);
+    return run(sql, ...values);
+  };
+  return () => commits;
+}
+
+Deno.test("write() commits a burst together; each job is done at once, and told when it is kept", async () => {
+  const { db, writer, written } = makeWriter();
+  const commits = watchCommits(db);
+  const told: number[] = [];
+  const all = Array.from(
+    { length: 20 },
+    (_, i) => writer.write(() => db.run(KEEP, `k${i}`, "v").changes).then(() => told.push(commits())),
+  );
+  assertEquals(db.all("SELECT key FROM state_meta").length, 20);
+  assertEquals(commits(), 1);
+  await Promise.all(all);
+  assertEquals([commits(), written()], [2, 20]);
+  // The first was kept alone, the others with the second commit and not before it.
+  assertEquals(told, [1, ...Array(19).fill(2)]);
+  db.close();
+});
+
+Deno.test("write() of a burst: what fails takes nothing with it, before or after it", async () => {
+  const { db, writer } = makeWriter();
+  const jobs = ["a", "b", "bad", "c"].map((key) =>
+    writer.write(() => {
+      db.run(KEEP, key, "v");
+      if (key === "bad") throw new TypeError("a mistake");
+      return key;
+    })
+  );
+  const ends = await Promise.allSettled(jobs);
+  assertEquals(ends.map((end) => end.status), ["fulfilled", "fulfilled", "rejected", "fulfilled"]);
+  assertEquals(db.all("SELECT key FROM state_meta ORDER BY key").map((row) => row["key"]), ["a", "b", "c"]);
+  db.close();
+});
+
+Deno.test("write() of a burst: a commit that meets a lock is tried again, one that fails keeps nothing", async () => {
+  const { db, writer } = makeWriter();
+  watchCommits(db, (count) => {
+    if (count === 2) locked();
+  });
+  const values = await Promise.all(
+    ["a", "b", "c"].map((key) => writer.write(() => db.run(KEEP, key, "v").changes)),
+  );
+  assertEquals([values, db.all("SELECT key FROM state_meta").length], [[1, 1, 1], 3]);
+  db.close();
+
+  const other = makeWriter();
+  watchCommits(other.db, (count) => {
+    if (count === 2) {
+      throw Object.assign(new Error("disk I/O error"), { code: "ERR_SQLITE_ERROR", errcode: 10 });
+    }
+  });
+  const ends = await Promise.allSettled(
+    ["a", "b", "c"].map((key) => other.writer.write(() => other.db.run(KEEP, key, "v"))),
+  );
+  assertEquals(ends.map((end) => end.status), ["fulfilled", "rejected", "rejected"]);
+  assertEquals(other.db.all("SELECT key FROM state_meta").map((row) => row["key"]), ["a"]);
+  other.db.close();
+});
+
+Deno.test("close() keeps what a burst has done", async () => {
+  const { db, writer } = makeWriter();
+  const jobs = ["a", "b", "c"].map((key) => writer.write(() => db.run(KEEP, key, "v").changes));
+  writer.close();
+  assertEquals(await Promise.all(jobs), [1, 1, 1]);
+  await assertRejects(() => writer.write(() => 1), /is closed/);
+  assertEquals(db.all("SELECT key FROM state_meta").length, 3);
   db.close();
 });
