@@ -43,6 +43,10 @@ export class ConfigFile {
     this.#paths = paths;
   }
 
+  get path(): string {
+    return this.#paths.config;
+  }
+
   get tree(): Tree {
     return this.#good;
   }

@@ -125,7 +125,7 @@ const MODEL: Table = {
   auxiliary: [
     objects,
     {},
-    "Models for side tasks (compression, title_generation, …): provider, model, base_url, api_key, timeout, …",
+    "Models for side tasks (compression, title_generation, …): provider (auto = the session's model, none = no titles), model, base_url, api_key, timeout, …",
   ],
   model_catalog: {
     enabled: [bool, true, "Fetch the list of known models."],
@@ -149,7 +149,7 @@ const AGENT: Table = {
   agent: {
     max_turns: [turns, 90, "Model calls per turn; null, none or 0 for no limit.", "HERMES_MAX_ITERATIONS"],
     api_max_retries: [int(0), 3, "Attempts at a model call, the first one included."],
-    service_tier: [text, "", "Service tier asked of the provider."],
+    service_tier: [text, "", "`priority`: new sessions use the fast mode of models that have one."],
     reasoning_effort: [
       text,
       "",
@@ -254,6 +254,12 @@ const TOOLS: Table = {
     backend: [text, "local", "Where commands run. Accepted, not used."],
     cwd: [text, ".", "Directory of a session whose client names none."],
     timeout: [int(1), 180, "Seconds a command may take.", "TERMINAL_TIMEOUT"],
+    max_foreground_timeout: [
+      int(1),
+      600,
+      "Seconds that the model may give a command it waits for.",
+      "TERMINAL_MAX_FOREGROUND_TIMEOUT",
+    ],
     env_passthrough: [list, [], "Environment names that commands may see although they look secret."],
     shell_init_files: [list, [], "Files sourced before the first command."],
     auto_source_bashrc: [bool, true, "Source the shell's own start files."],

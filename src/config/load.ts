@@ -7,7 +7,7 @@ import { expandTree, hasTemplate } from "./expand.ts";
 import { ALIASES, isRow, type Row, TABLE, type Table } from "./keys.ts";
 import { checkValue, describeKind, type Kind, parseText } from "./kinds.ts";
 import { isSecretKey } from "./secrets.ts";
-import { cloneTree, isTree, putAt, type Tree, valueAt } from "./tree.ts";
+import { cloneTree, isTree, overlay, putAt, type Tree, valueAt } from "./tree.ts";
 
 export interface Loaded {
   readonly settings: Settings;
@@ -52,6 +52,8 @@ type Warn = (text: string) => void;
 interface Reading {
   readonly lookup: Lookup;
   readonly warn: Warn;
+  /** What the administrator has settled: no environment counts there. */
+  readonly settled: Tree;
 }
 
 interface Wrong {
@@ -81,9 +83,10 @@ function fromFile([kind, fallback]: Row, key: string, source: Source, warn: Warn
 }
 
 /** The environment outranks the file (core.md D2). */
-function fromEnv([kind, , , env]: Row, key: string, used: unknown, { lookup, warn }: Reading): unknown {
+function fromEnv([kind, , , env]: Row, key: string, used: unknown, reading: Reading): unknown {
+  const { lookup, warn, settled } = reading;
   const text = env === undefined ? undefined : lookup(env);
-  if (text === undefined) return used;
+  if (text === undefined || valueAt(settled, key.split(".")) !== undefined) return used;
   const checked = parseText(kind, text);
   if (checked.ok) return checked.value;
   warn(describeWrong({ source: `environment ${env}`, key, kind, value: text, used }));
@@ -143,13 +146,14 @@ function apiReasoning(expanded: Tree): boolean {
   return told === true;
 }
 
-/** Builds the settings. Pure and total: any `file` gives complete settings. */
-export function loadSettings(file: Tree, lookup: Lookup): Loaded {
+/** Builds the settings; `admin` wins over all else. Pure and total: any files give complete settings. */
+export function loadSettings(file: Tree, lookup: Lookup, admin: Tree = {}): Loaded {
   const warnings: string[] = [];
   const warn: Warn = (text) => void warnings.push(text);
-  const raw = applyAliases(file);
+  const settled = applyAliases(admin);
+  const raw = overlay(applyAliases(file), settled);
   const expanded = expandTree(raw, lookup) as Tree;
-  const filled = fillSection(TABLE, "", { raw, expanded }, { lookup, warn });
+  const filled = fillSection(TABLE, "", { raw, expanded }, { lookup, warn, settled });
   const tree = apiReasoning(expanded) ? withValue(filled, API_REASONING, true) : filled;
   return { settings: tree as unknown as Settings, tree, warnings };
 }

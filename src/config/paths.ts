@@ -46,3 +46,8 @@ export function configPaths(platform: Platform, home: string): ConfigPaths {
     auth: at("auth.json"),
   };
 }
+
+/** The machine's own settings (core.md E.1). Not movable by the environment, which is the user's. */
+export function adminConfigPath(platform: Platform): string {
+  return platform.os === "windows" ? "C:\\ProgramData\\hermes\\config.jsonc" : "/etc/hermes/config.jsonc";
+}

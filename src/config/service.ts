@@ -11,14 +11,14 @@ import { ConfigFile, type Edit } from "./config_file.ts";
 import { EnvStore } from "./env_store.ts";
 import { canonicalKey, TABLE } from "./keys.ts";
 import { parseLegacy } from "./legacy.ts";
-import { type Loaded, loadSettings } from "./load.ts";
-import { type ConfigPaths, configPaths, resolveHome } from "./paths.ts";
+import { applyAliases, type Loaded, loadSettings } from "./load.ts";
+import { adminConfigPath, type ConfigPaths, configPaths, resolveHome } from "./paths.ts";
 import { configSchema } from "./schema.ts";
 import { collectSecrets } from "./secret_values.ts";
 import { belongsInEnv, isSecretEnv, maskSecret, maskTree } from "./secrets.ts";
 import { type Assignment, planAssignment } from "./set_value.ts";
 import { importedText, starterText } from "./starter.ts";
-import { type Tree, valueAt } from "./tree.ts";
+import { pathText, type Tree, valueAt } from "./tree.ts";
 import { findTypos } from "./typos.ts";
 
 class FileConfig implements ConfigService {
@@ -28,6 +28,8 @@ class FileConfig implements ConfigService {
   readonly #platform: Platform;
   readonly #paths: ConfigPaths;
   readonly #file: ConfigFile;
+  /** The administrator's; never written. */
+  readonly #admin: ConfigFile;
   readonly #env: EnvStore;
   readonly #ignoreFile: boolean;
   #loaded: Loaded | null = null;
@@ -39,7 +41,7 @@ class FileConfig implements ConfigService {
     this.#looked = false;
   };
 
-  constructor(platform: Platform, home: string, env: Record<string, string>) {
+  constructor(platform: Platform, home: string, env: Record<string, string>, admin: string) {
     this.#platform = platform;
     this.#paths = configPaths(platform, home);
     this.home = home;
@@ -47,7 +49,10 @@ class FileConfig implements ConfigService {
     this.envPath = this.#paths.env;
     this.#env = new EnvStore(platform, this.envPath, env);
     this.#file = new ConfigFile(platform, this.#paths);
-    this.#ignoreFile = isYes(this.#env.get("HERMES_IGNORE_USER_CONFIG"));
+    this.#admin = new ConfigFile(platform, { ...this.#paths, config: admin });
+    this.#ignoreFile = ["HERMES_IGNORE_USER_CONFIG", "HERMES_SAFE_MODE"].some((name) =>
+      isYes(this.#env.get(name))
+    );
   }
 
   settings(): Settings {
@@ -56,8 +61,9 @@ class FileConfig implements ConfigService {
 
   /** The disk is looked at once per step of the program: nothing can be heard of in between. */
   #current(): Loaded {
-    if (!this.#ignoreFile && !this.#looked) {
-      this.#file.refresh();
+    if (!this.#looked) {
+      if (!this.#ignoreFile) this.#file.refresh();
+      this.#admin.refresh();
       this.#looked = true;
       queueMicrotask(this.#lookAgain);
     }
@@ -66,18 +72,23 @@ class FileConfig implements ConfigService {
 
   /** What is known without looking at the disk again. */
   #fresh(): Loaded {
-    const wanted = `${this.#file.version}:${this.#env.version}`;
+    const wanted = `${this.#file.version}:${this.#admin.version}:${this.#env.version}`;
     if (this.#loaded && this.#loadedFor === wanted) return this.#loaded;
     this.#loadedFor = wanted;
     this.#secrets = null;
-    return this.#loaded = loadSettings(this.#file.tree, this.#env.get);
+    return this.#loaded = loadSettings(this.#file.tree, this.#lookup, this.#admin.tree);
   }
+
+  /** Safe mode leaves out what the user has written, in files as in the prompt. */
+  readonly #lookup = (name: string): string | undefined =>
+    this.#env.get(name) ?? (name === "HERMES_IGNORE_RULES" ? this.#env.get("HERMES_SAFE_MODE") : undefined);
 
   warnings(): readonly string[] {
     const { warnings } = this.#current();
     const pending = this.#legacyWaits() ? `${this.#paths.legacy} is there but not imported yet` : null;
-    const own = [this.#file.problem, this.#env.problem, this.#notice, pending];
-    return [...own.filter((text) => text !== null), ...warnings, ...findTypos(this.#file.tree)];
+    const own = [this.#admin.problem, this.#file.problem, this.#env.problem, this.#notice, pending];
+    const typos = [...findTypos(this.#admin.tree), ...findTypos(this.#file.tree)];
+    return [...own.filter((text) => text !== null), ...warnings, ...typos];
   }
 
   env(name: string): string | undefined {
@@ -122,17 +133,31 @@ class FileConfig implements ConfigService {
     let planned: Assignment | null = null;
     await this.#file.edit((tree) => {
       planned = planAssignment(name, text, tree);
+      this.#refuseSettled(planned.path);
       return [...openModel(tree, planned.path), planned];
     });
     return { ...echo(planned as unknown as Assignment), file: this.path };
   }
 
+  /** Throws `config_invalid` where the administrator's file decides. */
+  #refuseSettled(path: readonly (string | number)[]): void {
+    this.#current();
+    if (valueAt(applyAliases(this.#admin.tree), path) === undefined) return;
+    throw new HermesError(
+      "config_invalid",
+      `${pathText(path)} is settled by the administrator (${this.#admin.path}) and cannot be changed here`,
+      { key: pathText(path), path: this.#admin.path },
+    );
+  }
+
   async write(path: readonly (string | number)[], value: unknown): Promise<void> {
+    this.#refuseSettled(path);
     await this.importLegacy();
     await this.#file.edit((tree) => [...openModel(tree, path), { path, value }]);
   }
 
   async append(path: readonly (string | number)[], value: string): Promise<void> {
+    this.#refuseSettled(path);
     await this.importLegacy();
     await this.#file.edit((tree) => {
       const list = valueAt(tree, path) ?? [];
@@ -199,8 +224,12 @@ function unknownKey(key: string): HermesError {
   );
 }
 
-/** Opens the configuration of `home` (default: core.md D.1). Reads `.env` now, the rest when first asked. */
-export function createConfig(options: { platform: Platform; home?: string }): ConfigService {
-  const env = options.platform.env();
-  return new FileConfig(options.platform, resolveHome(options.platform, env, options.home), env);
+/**
+ * Opens the configuration of `home` (default: core.md D.1), under that of the machine (`admin`, by default where
+ * `adminConfigPath` says). Reads `.env` now, the rest when first asked.
+ */
+export function createConfig(options: { platform: Platform; home?: string; admin?: string }): ConfigService {
+  const { platform, home, admin = adminConfigPath(platform) } = options;
+  const env = platform.env();
+  return new FileConfig(platform, resolveHome(platform, env, home), env, admin);
 }

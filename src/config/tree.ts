@@ -39,3 +39,14 @@ export function cloneTree(value: unknown): unknown {
   for (const [key, item] of Object.entries(value)) copy[key] = cloneTree(item);
   return copy;
 }
+
+/** `top` over `base`: maps are merged, all else of `top` replaces; `null` over a map is ignored. Inputs stay as they are. */
+export function overlay(base: Tree, top: Tree): Tree {
+  const out: Tree = { ...base };
+  for (const [key, value] of Object.entries(top)) {
+    const below = Object.hasOwn(base, key) ? base[key] : undefined;
+    if (isTree(below) && value === null) continue;
+    out[key] = isTree(below) && isTree(value) ? overlay(below, value) : value;
+  }
+  return out;
+}

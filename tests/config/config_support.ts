@@ -18,7 +18,13 @@ export interface ConfigRig {
 
 export async function withConfig(
   run: (rig: ConfigRig) => void | Promise<void>,
-  options: { files?: Record<string, string>; env?: Record<string, string>; os?: Platform["os"] } = {},
+  options: {
+    files?: Record<string, string>;
+    env?: Record<string, string>;
+    os?: Platform["os"];
+    /** The administrator's file; there is none by default. */
+    admin?: string;
+  } = {},
 ): Promise<void> {
   const base = Deno.makeTempDirSync({ prefix: "hermes-config-" });
   const home = `${base}/home`;
@@ -31,8 +37,10 @@ export async function withConfig(
   const files = Object.entries(options.files ?? {});
   if (files.length > 0) Deno.mkdirSync(home);
   for (const [name, text] of files) Deno.writeTextFileSync(`${home}/${name}`, text);
+  const admin = `${base}/machine.jsonc`;
+  if (options.admin !== undefined) Deno.writeTextFileSync(admin, options.admin);
   const open = (env: Record<string, string> = options.env ?? {}) =>
-    createConfig({ platform: platformFor(env), home });
+    createConfig({ platform: platformFor(env), home, admin });
   try {
     await run({
       home,

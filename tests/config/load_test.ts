@@ -3,7 +3,7 @@ import { createConfig } from "@/config/mod.ts";
 import { listKeys } from "@/config/keys.ts";
 import { loadSettings } from "@/config/load.ts";
 import { createDenoPlatform } from "@/platform/deno.ts";
-import { assert, assertEquals, assertMatch, assertThrows } from "../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "../support/assert.ts";
 import { withConfig } from "./config_support.ts";
 
 Deno.test("settings() of an empty home are the defaults, and nothing is written", async () => {
@@ -243,6 +243,67 @@ Deno.test("HERMES_IGNORE_USER_CONFIG leaves the file out", async () => {
     files: { "config.jsonc": `{ "max_turns": 3 }` },
     env: { HERMES_IGNORE_USER_CONFIG: "1" },
   });
+});
+
+Deno.test("core E.5: HERMES_SAFE_MODE leaves out the file and the rules that users have written", async () => {
+  await withConfig(({ config }) => {
+    assertEquals([config.settings().agent.max_turns, config.settings().agent.ignore_rules], [90, true]);
+  }, { files: { "config.jsonc": `{ "max_turns": 3 }` }, env: { HERMES_SAFE_MODE: "1" } });
+});
+
+Deno.test("core E.1: the administrator's file is over the user's and the environment, map by map", async () => {
+  await withConfig(({ config }) => {
+    const { approvals, agent, security, terminal } = config.settings();
+    assertEquals([approvals.mode, approvals.timeout, approvals.deny], ["manual", 60, ["git push *"]]);
+    assertEquals([agent.max_turns, agent.api_max_retries], [5, 2]);
+    assertEquals([security.redact_secrets, terminal.timeout], [true, 9]);
+    assertEquals(config.get("approvals.mode"), "manual");
+    assertEquals(config.warnings(), [
+      "config.jsonc: unknown key approvals.mod; did you mean approvals.mode?",
+    ]);
+  }, {
+    admin: `{
+      // of the machine
+      "approvals": { "mode": "manual", "deny": ["git push *"], "mod": 1 },
+      "max_turns": 5, "security": { "redact_secrets": true }, "terminal": null
+    }`,
+    files: {
+      "config.jsonc": `{
+        "approvals": { "mode": "off", "timeout": 60, "deny": ["x", "y"] },
+        "agent": { "max_turns": 10, "api_max_retries": 2 }, "terminal": { "timeout": 9 }
+      }`,
+    },
+    env: { HERMES_MAX_ITERATIONS: "20", HERMES_REDACT_SECRETS: "no" },
+  });
+});
+
+Deno.test("core E.1: what the administrator has settled is not written over, and says who has settled it", async () => {
+  await withConfig(async ({ config, names, read }) => {
+    await assertRejects(
+      () => config.set("approvals.mode", "off"),
+      /approvals\.mode is settled by the administrator/,
+    );
+    await assertRejects(
+      () => config.set("max_turns", "7"),
+      /agent\.max_turns is settled by the administrator/,
+    );
+    await assertRejects(() => config.write(["approvals", "mode"], "off"), /settled/);
+    await assertRejects(() => config.append(["command_allowlist"], "ls"), /settled/);
+    assertEquals(names(), ["config.jsonc"]);
+    await config.set("approvals.timeout", "7");
+    assertEquals([config.settings().approvals.timeout, config.settings().approvals.mode], [7, "manual"]);
+    assert(!read("config.jsonc").includes("manual"));
+  }, {
+    admin: `{ "approvals": { "mode": "manual" }, "max_turns": 5, "command_allowlist": [] }`,
+    files: { "config.jsonc": "{}" },
+  });
+});
+
+Deno.test("core E.1: an administrator's file that cannot be read is told, and the user's counts", async () => {
+  await withConfig(({ config }) => {
+    assertEquals(config.settings().agent.max_turns, 3);
+    assert(config.warnings().some((text) => /machine\.jsonc cannot be read \(line 1/.test(text)));
+  }, { admin: `{ "max_turns": `, files: { "config.jsonc": `{ "max_turns": 3 }` } });
 });
 
 Deno.test("createConfig() finds the home: explicit, HERMES_HOME, ~/.hermes, %LOCALAPPDATA%", () => {
