@@ -38,7 +38,8 @@ export function costOf(
     [usage.cacheRead, price.cacheRead],
     [usage.cacheWrite, write],
   ]);
-  return usd === null ? UNKNOWN : { usd, status: "estimated", source };
+  if (usd === null) return UNKNOWN;
+  return { usd: usage.fast ? usd * (model.fastFactor ?? 1) : usd, status: "estimated", source };
 }
 
 function priceAt(model: CatalogModel | null, prompt: number): Price | null {

@@ -7,6 +7,7 @@ import type { ModelOptionsQuery, ProviderEntry, ResolvedModel, Settings } from "
 import { type Catalog, offeredModels } from "./catalog.ts";
 import { dollars } from "./cost.ts";
 import { apiModeByName, hostOf, isHostOf, isSameEndpoint } from "./endpoints.ts";
+import { fastFactor } from "./fast_mode.ts";
 import type { ModelLists } from "./model_lists.ts";
 import { type ProviderRow, PROVIDERS } from "./provider_table.ts";
 import { declaredModels, type UserProvider, userProviders } from "./user_providers.ts";
@@ -89,12 +90,14 @@ function withCurrent(models: readonly string[], isCurrent: boolean, current: Res
 /** What is not known to think is offered as if it did: a wish for it is harmless. */
 function capabilitiesOf(
   provider: string,
+  baseUrl: string,
   models: readonly string[],
   catalog: Catalog,
 ): Record<string, { fast: boolean; reasoning: boolean }> {
   return Object.fromEntries(models.map((id) => {
     const known = catalog.traits(provider, id);
-    return [id, { fast: false, reasoning: known?.thinks ?? true }];
+    const fast = fastFactor(provider, baseUrl, id) !== null;
+    return [id, { fast, reasoning: known?.thinks ?? true }];
   }));
 }
 
@@ -158,7 +161,7 @@ async function builtInRow(
     ...(row.keyEnv[0] ? { key_env: row.keyEnv[0] } : {}),
     ...(warning ? { warning } : {}),
     ...pricingOf(row, baseUrl, models, context),
-    capabilities: capabilitiesOf(row.id, models, context.catalog),
+    capabilities: capabilitiesOf(row.id, baseUrl, models, context.catalog),
   };
 }
 
@@ -195,7 +198,7 @@ function builtinRow(slug: string, { current, catalog }: OptionsContext): OptionR
     source: "built-in",
     authenticated: true,
     auth_type: "none",
-    capabilities: capabilitiesOf("builtin", models, catalog),
+    capabilities: capabilitiesOf("builtin", "", models, catalog),
   };
 }
 
@@ -258,7 +261,7 @@ async function ownRow(
     ...(entry?.key_env ? { key_env: entry.key_env } : {}),
     ...(warning ? { warning } : {}),
     ...pricingOf(null, baseUrl, models, context),
-    capabilities: capabilitiesOf(endpoint.slug, models, context.catalog),
+    capabilities: capabilitiesOf(endpoint.slug, baseUrl, models, context.catalog),
   };
 }
 

@@ -29,7 +29,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
   return {
     tap: (client) => ({
       info: client.info,
-      stream: (request, { signal }) => taped(client, request, signal, open),
+      stream: (request, options) =>
+        request.unrecorded ? client.stream(request, options) : taped(client, request, options.signal, open),
     }),
     close: async () => await (await recording)?.close(),
   };

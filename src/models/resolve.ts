@@ -17,6 +17,7 @@ import {
   requireKey,
 } from "./credentials.ts";
 import { hostOf, isLocalEndpoint } from "./endpoints.ts";
+import { fastFactor } from "./fast_mode.ts";
 import type { FoundKey } from "./keys.ts";
 import { localKindOf } from "./local_kind.ts";
 import { normaliseModel } from "./names.ts";
@@ -129,6 +130,7 @@ function finish(
   const configured = isConfigured(target, context);
   const apiMode = apiModeOf(target, model, choice, context);
   const known = catalog.traits(target.provider, model);
+  const fast = fastFactor(target.provider, target.baseUrl, model);
   const vision = (configured ? settings.model.supports_vision : null) ?? facts.supports_vision ??
     seesImages(model, known);
   const stated = [
@@ -147,6 +149,7 @@ function finish(
       contextWindow: stated ?? foundWindow(target, model, known, context),
       supportsVision: vision,
       reasoningEfforts: effortsOf(target.provider, model, apiMode, known),
+      ...(fast === null ? {} : { fastFactor: fast }),
       source: target.isAuto && wanted.source === "config" ? "config" : wanted.source,
     },
     apiKey: key.key,

@@ -18,6 +18,7 @@ export function contentsOf(request: ModelRequest, summaries: boolean): Contents 
     hasPatterns: request.tools.some((tool) => /"(pattern|format)":/.test(JSON.stringify(tool.parameters))),
     asksForSummaries: summaries && request.reasoningEffort !== undefined,
     asksForEffort: request.reasoningEffort !== undefined,
+    asksForFast: request.fast === true,
   };
 }
 
@@ -40,6 +41,7 @@ export function adaptRequest(
     const { reasoningEffort: _, ...rest } = changed;
     changed = rest;
   }
+  if (lessons.has("no_fast")) changed = { ...changed, fast: false };
   return cap === null ? changed : { ...changed, maxTokens: Math.min(cap, changed.maxTokens ?? cap) };
 }
 

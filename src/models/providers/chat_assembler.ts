@@ -1,6 +1,7 @@
 /** Reads the chunks of a Chat Completions answer (core.md A.5). */
 import type { Slot } from "./answer.ts";
 import { Assembler, finishOf, type Json, textOfParts } from "./assembler.ts";
+import { withSpeed } from "./speed.ts";
 import { normaliseUsage } from "./usage.ts";
 
 export class ChatAssembler extends Assembler {
@@ -15,7 +16,7 @@ export class ChatAssembler extends Assembler {
     if (chunk["error"] || chunk["object"] === "error") return this.failWithEvent(chunk["error"] ?? chunk);
     const usage = normaliseUsage(chunk["usage"]);
     if (usage) {
-      answer.usage = usage;
+      answer.usage = withSpeed(usage, chunk["service_tier"]);
       answer.looksEnded = true;
     }
     const choice = (chunk["choices"] as readonly Json[] | undefined)?.[0];

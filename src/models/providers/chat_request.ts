@@ -14,6 +14,7 @@ import { hostOf, isHostOf } from "../endpoints.ts";
 import { takesTemperature } from "../traits.ts";
 import { markEnvelope } from "./cache_marks.ts";
 import { reasoningFields } from "./reasoning.ts";
+import { tierFields } from "./speed.ts";
 import type { BodyOptions } from "./wire.ts";
 import { wireIds } from "./wire_ids.ts";
 
@@ -35,6 +36,7 @@ export function buildChatBody(
     ...maxTokens(request, model, options),
     ...temperature(request, model),
     ...reasoningFields(model.provider, model.model, request.reasoningEffort),
+    ...tierFields(request, model),
     ...options.extraBody,
   };
   if (options.stream) {

@@ -6,6 +6,7 @@
 import type { Slot } from "./answer.ts";
 import { Assembler, finishOf, type Json, placeOf } from "./assembler.ts";
 import { placeAfter } from "./thought_places.ts";
+import { withSpeed } from "./speed.ts";
 import { messagesUsage } from "./usage.ts";
 
 export class MessagesAssembler extends Assembler {
@@ -107,7 +108,8 @@ export class MessagesAssembler extends Assembler {
     if (typeof usage !== "object" || usage === null) return;
     const known = Object.entries(usage).filter(([, value]) => value !== null && value !== undefined);
     this.#usage = { ...this.#usage, ...Object.fromEntries(known) };
-    this.answer.usage = messagesUsage(this.#usage);
+    const counted = messagesUsage(this.#usage);
+    this.answer.usage = counted && withSpeed(counted, this.#usage["speed"]);
   }
 
   #readStop(reason: unknown): void {

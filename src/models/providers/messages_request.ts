@@ -6,6 +6,7 @@ import type { AssistantMessage, Content, ModelRequest, ResolvedModel, ToolMessag
 import { cacheMark, markNative, marksNative } from "./cache_marks.ts";
 import { thinkingFields } from "./efforts.ts";
 import { messagesOutputCap } from "./output_caps.ts";
+import { speedFields } from "./speed.ts";
 import { inOrder } from "./thought_places.ts";
 import type { BodyOptions } from "./wire.ts";
 import { wireIds } from "./wire_ids.ts";
@@ -20,6 +21,7 @@ export function buildMessagesBody(request: ModelRequest, model: ResolvedModel, o
     model: model.model,
     max_tokens: cap,
     ...thinkingFields(model, request.reasoningEffort, cap, messages),
+    ...speedFields(request, model),
     ...(request.system === ""
       ? {}
       : { system: [{ type: "text", text: request.system, ...(mark ? { cache_control: mark } : {}) }] }),

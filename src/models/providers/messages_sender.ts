@@ -9,6 +9,7 @@ import type { Runtime } from "../runtime.ts";
 import type { Send } from "./wire.ts";
 
 const VERSION = "2023-06-01";
+const FAST_MODE = "fast-mode-2026-02-01";
 const MAX_ERROR_BYTES = 256 << 10;
 const ERROR_BODY_MS = 10_000;
 
@@ -24,11 +25,19 @@ export function createMessagesSender(runtime: Runtime, platform: Platform): Send
     ...runtime.headers,
   });
   return async ({ body, signal }) => {
-    const init = { method: "POST", headers, body: JSON.stringify(body), signal };
+    const init = { method: "POST", headers: headersOf(body, headers), body: JSON.stringify(body), signal };
     const response = await platform.fetch(url, init);
     if (response.ok) return response;
     throw new RefusedError(response.status, response.headers, await readError(response));
   };
+}
+
+/** The fast mode is a beta, which has to be named beside those that are named already. */
+function headersOf(body: Record<string, unknown>, headers: Headers): Headers {
+  if (body["speed"] !== "fast") return headers;
+  const more = new Headers(headers);
+  more.append("anthropic-beta", FAST_MODE);
+  return more;
 }
 
 /** `/v1/messages` under the address, which may name the version already. */

@@ -10,7 +10,8 @@ export type Lesson =
   | "no_thought_replay"
   | "plain_schemas"
   | "no_summaries"
-  | "no_effort";
+  | "no_effort"
+  | "no_fast";
 
 const IMAGE_SIZE =
   /image[^.]{0,80}(exceed|too large|too big|larger than|maximum)|(exceed|too large)[^.]{0,60}image|image_too_large|image_file_too_large|image dimensions/i;
@@ -24,6 +25,7 @@ const GRAMMAR =
   /grammar|(schema|tool)[^.]{0,80}(pattern|format)\b|unsupported.{0,30}(pattern|format)|failed to (parse|convert).{0,40}schema/i;
 const SUMMARY = /summar(y|ies)/i;
 const EFFORT = /(reasoning|thinking|effort|output_config|\bthink\b)/i;
+const FAST = /service[_ ]?tier|fast[- _]?mode|\bspeed\b|\bpriority\b/i;
 const NOT_TAKEN =
   /not support|unsupported|unknown|unrecogni[sz]ed|not (a )?(valid|allowed|permitted)|invalid|verif|does not|extra inputs/i;
 
@@ -35,6 +37,7 @@ export interface Contents {
   readonly hasPatterns: boolean;
   readonly asksForSummaries: boolean;
   readonly asksForEffort: boolean;
+  readonly asksForFast: boolean;
 }
 
 const CURABLE: ReadonlySet<number> = new Set([400, 404, 413, 415, 422, 500]);
@@ -51,6 +54,7 @@ export function lessonOf(status: number, text: string, has: Contents): Lesson | 
   if (has.hasPatterns && GRAMMAR.test(text)) return "plain_schemas";
   if (has.asksForSummaries && SUMMARY.test(text)) return "no_summaries";
   if (has.asksForEffort && EFFORT.test(text) && NOT_TAKEN.test(text)) return "no_effort";
+  if (has.asksForFast && FAST.test(text)) return "no_fast";
   if (has.hasToolImages && TOOL_CONTENT.test(text)) return "plain_tool_content";
   return null;
 }

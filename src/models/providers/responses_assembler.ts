@@ -6,6 +6,7 @@
 import type { Slot } from "./answer.ts";
 import { Assembler, finishOf, type Json, placeOf } from "./assembler.ts";
 import { placeAfter } from "./thought_places.ts";
+import { withSpeed } from "./speed.ts";
 import { normaliseUsage } from "./usage.ts";
 
 type Reader = (this: ResponsesAssembler, event: Json) => void;
@@ -77,7 +78,8 @@ export class ResponsesAssembler extends Assembler {
   readEnd(event: Json): void {
     const { answer } = this;
     const response = (event["response"] ?? event) as Json;
-    answer.usage = normaliseUsage(response["usage"]) ?? answer.usage;
+    const usage = normaliseUsage(response["usage"]);
+    if (usage) answer.usage = withSpeed(usage, response["service_tier"]);
     if (response["status"] === "failed" || response["error"]) return this.failWithEvent(response["error"]);
     const output = Array.isArray(response["output"]) ? response["output"] as readonly Json[] : [];
     output.forEach((item, at) => this.#takeMissing(item, at));

@@ -12,6 +12,7 @@ import type {
 } from "@/core/contract.ts";
 import { cacheKeyOf } from "./cache_key.ts";
 import { responsesEffort, thinksInResponses } from "./efforts.ts";
+import { tierFields } from "./speed.ts";
 import { inOrder } from "./thought_places.ts";
 import type { BodyOptions } from "./wire.ts";
 import { wireIds } from "./wire_ids.ts";
@@ -27,6 +28,7 @@ export function buildResponsesBody(request: ModelRequest, model: ResolvedModel, 
     ...(tools.length > 0 ? { tools } : {}),
     ...(request.maxTokens === undefined ? {} : { max_output_tokens: request.maxTokens }),
     ...reasoning(request, model, options),
+    ...tierFields(request, model),
     store: false,
     prompt_cache_key: cacheKey(request, model),
     ...options.extraBody,
