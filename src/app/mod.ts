@@ -21,6 +21,7 @@ import type {
   Tool,
 } from "@/core/contract.ts";
 import type { StreamRedactor } from "@/lib/stream_redact.ts";
+import type { LoginOptions, LoginResult } from "@/mcp/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
 
 export type { FileHistory, FileRestore } from "@/core/contract.ts";
@@ -66,6 +67,8 @@ export interface Hermes extends HermesBase {
   readonly sessions: Sessions;
   readonly commands: Commands;
   readonly tools: readonly Tool[];
+  /** How calls of a built-in tool look (acp.md C11); `undefined` for any other name. There from the start. */
+  cardOf(name: string): Tool["describe"] | undefined;
   readonly skills: Skills;
   /** Makes the tools of a browser that a door reaches, without those that the settings take from this surface. */
   browserTools(): Promise<(driver: BrowserDriver) => readonly Tool[]>;
@@ -96,6 +99,8 @@ export interface ProcessControl {
   list(): readonly Record<string, unknown>[];
   /** False when there is none of that id. */
   kill(id: string): Promise<boolean>;
+  /** The same entry once it has ended, at the latest when the session closes; `null` when there is none of that id. */
+  ended(id: string): Promise<Record<string, unknown> | null>;
 }
 
 /** The configured MCP servers as a whole (core.md G.4). */
@@ -112,6 +117,10 @@ export interface McpControl {
   ): Promise<
     { readonly status: McpServerStatus; readonly tools: readonly Tool[]; readonly ms: number } | null
   >;
+  /** A person logs in at a server (core.md G.3); `null` when there is none of that name. Throws why nobody did. */
+  login(name: string, options: LoginOptions): Promise<LoginResult | null>;
+  /** Forgets a login; false = there was none, `null` = no such server. */
+  logout(name: string): Promise<boolean | null>;
 }
 
 /** Choices of the command line that outrank everything (core.md D2). */

@@ -5,11 +5,13 @@
 import { type CoreServices, HermesError, type ResolvedModel, type Store } from "@/core/contract.ts";
 import { LiveSessions } from "@/core/live.ts";
 import { within } from "@/lib/abort.ts";
+import { profileHome, profileRoot } from "@/lib/profile.ts";
 import type { Redact } from "@/lib/redact.ts";
 import { isYes } from "@/lib/yes.ts";
 import { createMcp } from "@/mcp/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { openStore } from "@/store/mod.ts";
+import { cardOf } from "@/tools/cards/mod.ts";
 import { createLocalFiles } from "@/tools/local_files.ts";
 import { scrubEnvironment } from "./child_env.ts";
 import { Journal } from "./journal.ts";
@@ -44,6 +46,12 @@ export function openHermes(
     return opened;
   }
 
+  /** Opened to be read and closed; `null` for a profile that has stored nothing. */
+  function profileStore(name: string): Store | null {
+    const path = `${profileHome(profileRoot(config.home), name)}/hermes.db`;
+    return platform.files.statSync(path)?.isFile ? openStore(path, { platform, log }) : null;
+  }
+
   const childEnv = () =>
     scrubEnvironment(platform.env(), models.secretEnvNames(), config.settings(), {
       names: rooms.maybe?.skills.declared ?? [],
@@ -59,6 +67,7 @@ export function openHermes(
     options,
     disk,
     store,
+    profileStore,
     childEnv,
     recorded: () => journal.written(),
     keepsFiles,
@@ -79,6 +88,7 @@ export function openHermes(
     config,
     log,
     redact: (text) => redactor(text, "full"),
+    keepSecret: (value) => base.keepSecret(value),
     version: VERSION,
     surface: options.surface,
     childEnv,
@@ -134,6 +144,7 @@ export function openHermes(
     get tools() {
       return rooms.now.tools;
     },
+    cardOf,
     get skills() {
       return rooms.now.skills;
     },

@@ -19,6 +19,7 @@ import {
 } from "@/core/mod.ts";
 import type { Redact } from "@/lib/redact.ts";
 import {
+  type BackgroundProcess,
   createPendingWrites,
   createTools,
   forgetReads,
@@ -39,6 +40,8 @@ export interface RoomsDeps {
   readonly options: HermesOptions;
   readonly disk: FileAccess;
   store(): Store;
+  /** What another profile has stored, if anything. The caller closes it. */
+  profileStore(name: string): Store | null;
   childEnv(): Record<string, string>;
   /** Resolves when what turns have done until now is recorded. */
   recorded(): Promise<void>;
@@ -62,7 +65,7 @@ export interface Rooms {
 }
 
 export function createRooms(
-  { base, options, disk, store, childEnv, recorded, keepsFiles }: RoomsDeps,
+  { base, options, disk, store, profileStore, childEnv, recorded, keepsFiles }: RoomsDeps,
 ): Rooms {
   const { platform, config, log, models, version } = base;
   const redact: Redact = (text, mode) => base.redact(text, mode);
@@ -90,6 +93,7 @@ export function createRooms(
     env: (name) => config.env(name),
     skills,
     sessions: store,
+    openProfile: profileStore,
   });
   const { surface } = options;
   const fileHistory = createFileHistory({
@@ -132,12 +136,17 @@ export function createRooms(
 }
 
 function processControl(table: ReturnType<typeof processesOf>, redact: Redact): ProcessControl {
+  const entryOf = (process: BackgroundProcess) => {
+    const info = process.info();
+    return { ...info, command: redact(info.command, "terminal") };
+  };
   return {
-    list: () =>
-      table.list().map((process) => {
-        const info = process.info();
-        return { ...info, command: redact(info.command, "terminal") };
-      }),
+    list: () => table.list().map(entryOf),
+    ended: async (id) => {
+      const process = table.get(id);
+      await process?.ended;
+      return process && entryOf(process);
+    },
     kill: async (id) => {
       const process = table.get(id);
       await process?.kill("process.kill");

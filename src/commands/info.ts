@@ -114,15 +114,21 @@ export const profile: Command = {
   run: (_args, _context, { config }) => text(`Profile: ${profileOf(config.home)}\nData home: ${config.home}`),
 };
 
+type SkillVerb = "search" | "browse" | "inspect" | "install";
+
 export const skills: Command = {
   name: "skills",
   aliases: [],
-  description: "List the skills, each a command of its own, or decide on changes that wait",
-  argsHint: "[list|pending|approve <id>|reject <id>|approval on|off]",
+  description:
+    "List the skills, each a command of its own, find and install more, decide on changes that wait",
+  argsHint:
+    "[list|search|browse|inspect|install|pending|approve|reject|approval] [words, place, id, on, off]",
   category: "Tools & Skills",
   surfaces: ["gateway"],
   needsIdle: false,
   run: async (args, context, deps) => {
+    const [, verb, query = ""] = /^(search|browse|inspect|install)(?:\s+([\s\S]+))?$/.exec(args.trim()) ?? [];
+    if (verb) return text(await hostOf(context).manageSkills(verb as SkillVerb, query));
     if (args !== "" && args !== "list") return text(await decide("skill", args, deps));
     const found = await hostOf(context).skills();
     const lines = found.map(({ name, description }) => `/${name}: ${clip(description, 80)}`);

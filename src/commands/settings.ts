@@ -6,22 +6,31 @@ import { type Command, hostOf, text } from "./command.ts";
 const GATEWAY: readonly Surface[] = ["gateway"];
 
 /** A command that hands its argument to the setting of the same name. */
-function setting(facts: Pick<Command, "name" | "description" | "argsHint">, label: string): Command {
+function setting(
+  facts: Pick<Command, "name" | "description" | "argsHint">,
+  label: string,
+  bare = "",
+): Command {
   return {
     ...facts,
     aliases: [],
     category: "Configuration",
     surfaces: GATEWAY,
     needsIdle: false,
-    run: async (args, context) => text(`${label}: ${await hostOf(context).setting(facts.name, args)}`),
+    run: async (args, context) =>
+      text(`${label}: ${await hostOf(context).setting(facts.name, args || bare)}`),
   };
 }
 
-export const fast: Command = setting({
-  name: "fast",
-  description: "Use the model's fast mode in this session",
-  argsHint: "[normal|fast|status]",
-}, "Mode");
+export const fast: Command = setting(
+  {
+    name: "fast",
+    description: "Use the model's fast mode in this session",
+    argsHint: "[normal|fast|status]",
+  },
+  "Mode",
+  "status",
+);
 
 export const busy: Command = setting({
   name: "busy",

@@ -18,6 +18,11 @@ export interface AuxiliaryEntry {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+const NOBODY = "none";
+/** Names that stand for no provider of their own. */
+const NO_PROVIDER: ReadonlySet<string> = new Set(["auto", "main", NOBODY]);
+const LONGEST_S = 3_600;
+
 /** The model of a task and, behind it, those of its `fallback_chain`, in the order in which they are asked. */
 export function auxiliaryEntries(settings: Settings, task: string): readonly AuxiliaryEntry[] {
   const fields = fieldsOf(settings.auxiliary[task]);
@@ -40,6 +45,26 @@ export function isForOwnModel(settings: Settings, task: string): boolean {
   return fieldsOf(settings.auxiliary[task])["provider"] === "main";
 }
 
+/** True where nobody is to do the task (`provider: "none"`, or `false`). */
+export function isSwitchedOff(settings: Settings, task: string): boolean {
+  const { provider } = fieldsOf(settings.auxiliary[task]);
+  return provider === false || provider === NOBODY;
+}
+
+/** What the task's section wishes for whatever model does it; `null` = nothing. */
+export function auxiliaryWishes(
+  settings: Settings,
+  task: string,
+): { readonly seconds: number | null; readonly reasoningEffort: string | null } {
+  const fields = fieldsOf(settings.auxiliary[task]);
+  const seconds = Number(fields["timeout"]);
+  const effort = fields["reasoning_effort"];
+  return {
+    seconds: seconds > 0 && Number.isFinite(seconds) ? Math.min(seconds, LONGEST_S) : null,
+    reasoningEffort: typeof effort === "string" && effort.trim() !== "" ? effort.trim() : null,
+  };
+}
+
 function fieldsOf(value: unknown): Fields {
   return typeof value === "object" && value !== null ? value as Fields : {};
 }
@@ -50,7 +75,7 @@ function entryOf(fields: Fields, auxiliary: { task: string; at: number }): Auxil
     return typeof value === "string" && value.trim() !== "" ? value.trim() : null;
   };
   const named = text("provider");
-  const provider = named === "auto" || named === "main" ? null : named;
+  const provider = named !== null && NO_PROVIDER.has(named) ? null : named;
   const [model, baseUrl, apiMode] = [text("model"), text("base_url"), text("api_mode")];
   if (model === null && provider === null && baseUrl === null) return null;
   const choice: ModelChoice = {

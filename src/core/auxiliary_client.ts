@@ -2,16 +2,14 @@
  * The client of a side task (core.md E.4): its own model, within its own time, and the next one of its chain when it
  * fails before it has said anything. Like any client it throws nothing.
  */
-import { auxiliaryEntries, type AuxiliaryEntry } from "./auxiliary.ts";
+import { auxiliaryEntries, type AuxiliaryEntry, auxiliaryWishes } from "./auxiliary.ts";
 import { withEffort } from "./fallbacks.ts";
 import type { ModelChunk, ModelClient, Models } from "./ports.ts";
 import type { Settings } from "./settings.ts";
 
-const LONGEST_S = 3_600;
-
 /** `null` where the task has no model of its own, or none that can be used. */
 export function auxiliaryClient(models: Models, settings: Settings, task: string): ModelClient | null {
-  const seconds = secondsOf(settings.auxiliary[task]);
+  const { seconds } = auxiliaryWishes(settings, task);
   const clients = auxiliaryEntries(settings, task).flatMap((entry) => {
     const client = clientOf(models, entry);
     if (client === null) return [];
@@ -28,11 +26,6 @@ function clientOf(models: Models, { choice, reasoningEffort }: AuxiliaryEntry): 
   } catch {
     return null; // A place without a key or a model is passed over.
   }
-}
-
-function secondsOf(entry: unknown): number | null {
-  const stated = Number((entry as Readonly<Record<string, unknown>> | undefined)?.["timeout"]);
-  return stated > 0 && Number.isFinite(stated) ? Math.min(stated, LONGEST_S) : null;
 }
 
 /** `info` is the model that was asked last. */

@@ -71,6 +71,8 @@ export interface CommandHost {
   /** Ends and starts the MCP servers; the text for the user, which may be a question. */
   reloadMcp(wish: { readonly confirmed: boolean; readonly always: boolean }): Promise<string>;
   skills(): Promise<readonly { readonly name: string; readonly description: string }[]>;
+  /** Finds, shows or installs skills; the text for the user. */
+  manageSkills(action: "search" | "browse" | "inspect" | "install", query: string): Promise<string>;
   /** Looks for them again and tells everybody; what is new and what is gone. */
   reloadSkills(): Promise<string>;
   /** What works beside the conversation: subagents and background processes, one line each. */

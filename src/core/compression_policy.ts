@@ -62,6 +62,8 @@ const UNREACHABLE: ReadonlySet<ModelFailure["kind"]> = new Set([
 export interface KeptGate {
   /** Unix seconds. */
   readonly compressionRestsUntil?: number;
+  /** What the failure was that it rests for. */
+  readonly compressionError?: string;
   /** Compressions in a row without a model's summary. */
   readonly compressionFallbacks?: number;
 }
@@ -72,6 +74,7 @@ export class CompressionGate {
   /** Milliseconds that only grow. */
   readonly #now: () => number;
   #restsUntil = -Infinity;
+  #error = "";
   #ineffective = 0;
   #fallbacks = 0;
 
@@ -80,9 +83,11 @@ export class CompressionGate {
   }
 
   /** `wall` is the time of day in seconds; a clock that was turned cannot make a rest longer than any is. */
-  restore({ compressionRestsUntil = 0, compressionFallbacks = 0 }: KeptGate, wall: number): void {
+  restore(kept: KeptGate, wall: number): void {
+    const { compressionRestsUntil = 0, compressionError = "", compressionFallbacks = 0 } = kept;
     const left = Math.min(compressionRestsUntil - wall, LONGEST_REST_S);
     if (left > 0) this.#restsUntil = this.#now() + left * 1000;
+    this.#error = compressionError;
     this.#fallbacks = compressionFallbacks;
   }
 
@@ -90,7 +95,7 @@ export class CompressionGate {
   kept(wall: number): KeptGate {
     const left = (this.#restsUntil - this.#now()) / 1000;
     return {
-      ...(left > 0 ? { compressionRestsUntil: wall + left } : {}),
+      ...(left > 0 ? { compressionRestsUntil: wall + left, compressionError: this.#error } : {}),
       ...(this.#fallbacks > 0 ? { compressionFallbacks: this.#fallbacks } : {}),
     };
   }
@@ -111,6 +116,7 @@ export class CompressionGate {
   }
 
   failed(failure: ModelFailure | null): void {
+    this.#error = failure?.message ?? "The model gave no summary";
     const seconds = failure && NO_PROVIDER.has(failure.kind)
       ? LONGEST_REST_S
       : isUnreachable(failure)

@@ -43,6 +43,7 @@ export type {
   SubagentView,
 } from "./delegation_api.ts";
 export { fallbackEntries } from "./fallbacks.ts";
+export { isFastTier } from "./fast_mode.ts";
 export { DELEGATION_KIND } from "./delegation_api.ts";
 export type { HermesErrorCode, ModelFailure, ModelFailureKind } from "./errors.ts";
 export { HermesError } from "./errors.ts";
@@ -95,6 +96,7 @@ export type {
   CatalogRefresh,
   ConfigService,
   CountedCall,
+  CountedModel,
   EditPolicy,
   EditProposal,
   FileAccess,
@@ -128,6 +130,7 @@ export type {
   RunRow,
   RunStore,
   SearchHit,
+  SeenOffer,
   SessionConfig,
   SessionNotice,
   SessionOwners,
@@ -139,6 +142,8 @@ export type {
   SessionSummary,
   ShellEnd,
   ShellRequest,
+  SkillOffer,
+  SkillPlaceQuery,
   SkillQuery,
   Skills,
   SkillSummary,
@@ -174,4 +179,5 @@ export type { Undone } from "./undo.ts";
 export { NOBODY_TO_ASK } from "./session_api.ts";
 export type { MemoryTarget } from "./prompt_memory.ts";
 export type { Eyes } from "./eyes.ts";
+export type { SampleAnswer, SampleRequest } from "./sampler.ts";
 export type { BudgetLimits, ModelFacts, PolicyRule, ProviderEntry, Settings } from "./settings.ts";

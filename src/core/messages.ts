@@ -93,6 +93,8 @@ export interface Usage {
   readonly cacheRead: number;
   readonly cacheWrite: number;
   readonly reasoning: number;
+  /** Of one call: it was served in the provider's fast mode, which costs more. */
+  readonly fast?: true;
 }
 
 export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };

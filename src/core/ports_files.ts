@@ -17,6 +17,11 @@ export interface FileAccess {
   rename(from: string, to: string): Promise<void>;
   /** True where reading may not give at once, or not exactly, what was written (an editor that formats on saving). */
   reshapes?(path: string): Promise<boolean>;
+  /**
+   * The session's directory where it was opened without one that is there, and there is none yet: file and terminal
+   * tools do not run (acp.md C4). `null` or absent: they do.
+   */
+  missing?(): string | null;
   /** Where foreground commands run when it is not a shell of ours (an editor's terminals); `null` or absent: ours. */
   shell?(): WorkspaceShell | null;
 }

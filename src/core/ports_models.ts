@@ -36,6 +36,8 @@ export interface ResolvedModel {
   readonly supportsVision: boolean;
   /** Efforts the model takes, in order; empty when unknown or none. */
   readonly reasoningEfforts: readonly string[];
+  /** What its fast mode costs, as a factor of the usual price; absent: it has none (core.md F.10). */
+  readonly fastFactor?: number;
   /** Where the choice came from: "session", "environment", "config", "auto", "request". */
   readonly source: string;
 }
@@ -53,8 +55,12 @@ export interface ModelRequest {
   readonly tools: readonly ToolSpec[];
   readonly maxTokens?: number;
   readonly reasoningEffort?: string;
+  /** A wish: sent to models that have a fast mode. */
+  readonly fast?: boolean;
   /** A wish: not sent to models that refuse it. */
   readonly temperature?: number;
+  /** Left out of recordings: it is not made when they are played. */
+  readonly unrecorded?: boolean;
   /** Stable per session, for provider-side caches and logs. */
   readonly sessionId: string;
 }

@@ -4,6 +4,7 @@
  */
 import type { DelegationStore } from "./delegation_api.ts";
 import type { Content, Message, Usage } from "./messages.ts";
+import type { ModelCost } from "./ports_models.ts";
 import type { ResponseStore, RunCallbacks, RunStore, SessionOwners } from "./ports_api_store.ts";
 import type { AuditStore, SnapshotStore } from "./ports_records.ts";
 
@@ -21,6 +22,8 @@ export interface SessionConfig {
   readonly delegateFrom?: string;
   /** Unix seconds until which the conversation is not compressed by itself after a failure (core.md A.16). */
   readonly compressionRestsUntil?: number;
+  /** What that failure was, for people; without secrets. */
+  readonly compressionError?: string;
   /** Compressions in a row without a model's summary. */
   readonly compressionFallbacks?: number;
   /** API: hash of the system text and the like that opened a derived chat session. */
@@ -43,6 +46,8 @@ export interface SessionRow {
   readonly toolCallCount: number;
   readonly apiCallCount: number;
   readonly usage: Usage;
+  /** Of its own calls; `null` when there were none that were counted. `usd` is null when a price is unknown. */
+  readonly cost: ModelCost | null;
   readonly lastActivityAt: number;
   readonly sessionKey: string | null;
 }
@@ -113,12 +118,22 @@ export interface UsageCost {
   /** `null` when the price is unknown. */
   readonly usd: number | null;
   readonly seconds: number;
+  /** Absent: estimated where there is a sum, else unknown. */
+  readonly status?: ModelCost["status"];
+  readonly source?: ModelCost["source"];
+}
+
+/** The model of a counted call. */
+export interface CountedModel {
+  readonly model: string;
+  readonly provider: string;
+  readonly baseUrl?: string;
 }
 
 /** One answered model call, as it is counted. */
 export interface CountedCall {
   readonly usage: Usage;
-  readonly model: { readonly model: string; readonly provider: string };
+  readonly model: CountedModel;
   /** Absent: it counts for no budget. */
   readonly cost?: UsageCost;
 }
@@ -134,8 +149,11 @@ export interface SearchHit {
 }
 
 export interface SessionStore {
-  /** The title as it is stored. */
-  createSession(row: NewSessionRow): Promise<string | null>;
+  /**
+   * The title as it is stored. Throws `session_exists`; when the database stays locked `store_locked`, after half a
+   * second where it is urgent.
+   */
+  createSession(row: NewSessionRow, isUrgent?: boolean): Promise<string | null>;
   getSession(id: string): SessionRow | null;
   updateSession(id: string, patch: SessionPatch): Promise<void>;
   /** The first end reason wins. */
@@ -161,7 +179,7 @@ export interface SessionStore {
   addUsage(
     sessionId: string,
     usage: Usage,
-    model: { model: string; provider: string },
+    model: CountedModel,
     cost?: UsageCost,
   ): Promise<void>;
   /** Totals of the conversation (over its compression chain) and of a local day (`2026-01-31`). */
@@ -181,8 +199,8 @@ export interface SessionStore {
   lockCompression(id: string, holder: string, seconds: number): Promise<boolean>;
   unlockCompression(id: string, holder: string): Promise<void>;
 
-  /** `null` clears. Throws `invalid_title`, `title_taken`. Returns the stored title. */
-  setTitle(id: string, title: string | null): Promise<string | null>;
+  /** `null` clears; `by` is who chose it. Throws `invalid_title`, `title_taken`. Returns the stored title. */
+  setTitle(id: string, title: string | null, by?: "user" | "llm"): Promise<string | null>;
   /** The next free `base #N`. */
   nextTitle(base: string): string;
   /** Exact title, followed to its tip. */
@@ -190,12 +208,20 @@ export interface SessionStore {
   findByPrefix(prefix: string): SessionRow[];
   /** The live end of a compression chain (core.md D.6). */
   tipOf(id: string): SessionRow | null;
+  /** Where a resume of `id` goes on: its tip, or the deepest descendant with messages of one that has none. */
+  resumedFrom(id: string): SessionRow | null;
   ancestors(
     id: string,
   ): { rows: SessionRow[]; status: "ok" | "broken" | "cycle" | "too_deep"; brokenAt?: string };
   search(
     query: string,
-    options?: { limit?: number; offset?: number; sources?: readonly string[] },
+    options?: {
+      limit?: number;
+      offset?: number;
+      sources?: readonly string[];
+      roles?: readonly string[];
+      sort?: "newest" | "oldest";
+    },
   ): SearchHit[];
 
   /** Small key–value facts of the program. */

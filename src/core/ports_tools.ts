@@ -9,6 +9,7 @@ import type { Eyes } from "./eyes.ts";
 import type { Content, FileEdit } from "./messages.ts";
 import type { FileAccess } from "./ports_files.ts";
 import type { RedactMode } from "./ports_guard.ts";
+import type { SampleAnswer, SampleRequest } from "./sampler.ts";
 import type { Settings } from "./settings.ts";
 
 export interface JsonSchema {
@@ -49,6 +50,8 @@ export interface ToolDescription {
   readonly locations: readonly { readonly path: string; readonly line?: number }[];
   /** Text to show while it starts (acp.md C11 "At start"); empty = nothing. */
   readonly startText: string;
+  /** What it has done when it ends well, in a few words: `Extracted 3 pages`; absent: nothing worth saying. */
+  readonly done?: string;
 }
 
 /** The frozen before and after of an edit that is asked about (acp.md C7). */
@@ -122,6 +125,8 @@ export interface ToolContext {
   progress(text: string): void;
   /** Asks the human and waits; `null` outcome text rules in core.md C.5. */
   ask(payload: AskPayload): Promise<AskOutcome>;
+  /** The model, for a server that wants it (core.md G.1 `sampling`); rejects with an `Error` that says why not. */
+  sample?(request: SampleRequest): Promise<SampleAnswer>;
   /** Secrets out, non-reusable form for file contents (core.md C.9). */
   redact(text: string, mode: RedactMode): string;
 }
@@ -184,6 +189,25 @@ export interface SkillQuery {
   readonly tools?: readonly Pick<Tool, "name" | "toolset">[];
 }
 
+/** A skill that a place has: a folder, or the address of a `SKILL.md` or of an index of skills. */
+export interface SkillOffer extends SkillSummary {
+  /** What names it alone. */
+  readonly source: string;
+}
+
+/** One of them, looked at before it is installed. */
+export interface SeenOffer extends SkillOffer {
+  /** Paths from the skill's folder. */
+  readonly files: readonly string[];
+  /** Its `SKILL.md`, the beginning of a long one. */
+  readonly content: string;
+}
+
+export interface SkillPlaceQuery {
+  readonly settings: Settings;
+  readonly signal: AbortSignal;
+}
+
 /** The skills of the data home and of `skills.external_dirs` (core.md B.11); one object for prompt, tools, commands. */
 export interface Skills {
   /** Enabled ones that fit this machine, by category then name; several of one name are all there. Never throws. */
@@ -194,4 +218,10 @@ export interface Skills {
     args: string,
     context: { readonly settings: Settings; readonly sessionId: string; readonly signal: AbortSignal },
   ): Promise<string | null>;
+  /** What a place has; `null` when the text names none. Throws `HermesError` `invalid_argument`. */
+  offers(place: string, query: SkillPlaceQuery): Promise<readonly SkillOffer[] | null>;
+  /** The one skill of a place. Throws as `offers`. */
+  look(place: string, query: SkillPlaceQuery): Promise<SeenOffer>;
+  /** Puts one into the data home, by its place or by its name in an external folder. Throws as `offers`. */
+  install(source: string, query: SkillPlaceQuery): Promise<{ readonly name: string; readonly path: string }>;
 }

@@ -4,14 +4,25 @@
  * itself is never changed here.
  */
 import type { AssistantMessage, Content, Message, ToolCall, ToolMessage, UserMessage } from "./messages.ts";
+import { SortedArguments } from "./sorted_arguments.ts";
 
 const STUB = "[Result unavailable: the call was interrupted before a result was recorded]";
 
-/** The repaired copy. */
-export function repairForRequest(history: readonly Message[]): Message[] {
+/** The repaired copy; `sorted` remembers over requests. */
+export function repairForRequest(
+  history: readonly Message[],
+  sorted: SortedArguments = new SortedArguments(),
+): Message[] {
   const paired = pairResults(history);
   const merged = mergeAdjacent(paired);
-  return mergeAdjacent(merged.filter((m) => !isThoughtOnly(m))).map(withoutMargins);
+  return mergeAdjacent(merged.filter((m) => !isThoughtOnly(m)))
+    .map((message) => withSortedArguments(withoutMargins(message), sorted));
+}
+
+function withSortedArguments(message: Message, sorted: SortedArguments): Message {
+  if (message.role !== "assistant" || message.toolCalls === undefined) return message;
+  const toolCalls = sorted.of(message.toolCalls);
+  return toolCalls === message.toolCalls ? message : { ...message, toolCalls };
 }
 
 /** No space around texts and no half characters, which strict providers refuse; the message itself when it is sound. */

@@ -13,6 +13,7 @@ import { configuredEffort } from "./efforts.ts";
 import { HermesError } from "./errors.ts";
 import type { CoreEventBody, SessionChange } from "./events.ts";
 import type { McpServerEntry, McpServerStatus } from "./external_tools.ts";
+import { isFastTier, tierOf } from "./fast_mode.ts";
 import { Resting } from "./failover.ts";
 import { EventHub, type EventReader } from "./hub.ts";
 import { type Message, textOf } from "./messages.ts";
@@ -28,6 +29,7 @@ import type {
   ResolvedModel,
   SessionConfig,
   SessionNotice,
+  SessionPatch,
   SwitchResult,
   Tool,
   ToolSpec,
@@ -176,6 +178,13 @@ export class LiveSession implements Session {
     const { reasoningEffort } = this.config;
     return reasoningEffort ?? configuredEffort(this.services.settings(), () => this.model?.model ?? null);
   }
+  /** It is wished for: by the session, else by the configuration. */
+  get wantsFast(): boolean {
+    return isFastTier(this.config.serviceTier ?? this.services.settings().agent.service_tier ?? "");
+  }
+  get fast(): boolean {
+    return this.wantsFast && this.model?.fastFactor !== undefined;
+  }
   get model(): ResolvedModel | null {
     const resolved = this.#resolve();
     return resolved instanceof HermesError ? null : resolved;
@@ -220,6 +229,10 @@ export class LiveSession implements Session {
       contextUsed: this.tally.contextTokens(),
       contextMax: this.model?.contextWindow ?? null,
     };
+  }
+
+  waitingNotices(): readonly SessionNotice[] {
+    return this.scope.waitingNotices();
   }
 
   takeNotices(): readonly SessionNotice[] {
@@ -322,7 +335,7 @@ export class LiveSession implements Session {
       if (scope && scope !== this.id) this.services.guard.dropScope(scope);
       this.publish(turn.id, { type: "turn.end", result });
     });
-    this.titles.after(result);
+    this.titles.after(result, turn.options);
   }
 
   /** Called by the turn for every batch; keeps what late clients need. */
@@ -356,7 +369,7 @@ export class LiveSession implements Session {
     return await this.occupy(options.signal, async (signal) => {
       const choosing = this.services.models.switchTo(argument, this.model, { signal });
       const result = await abortable(choosing, signal);
-      const { applyModel } = await loadEngine();
+      const { applyModel } = await abortable(loadEngine(), signal);
       await applyModel(this, result);
       return result;
     });
@@ -364,7 +377,7 @@ export class LiveSession implements Session {
 
   async setMode(mode: string): Promise<void> {
     if (modeOf(mode) !== mode) throw new HermesError("invalid_argument", `Unknown mode "${mode}"`, { mode });
-    await this.#updateConfig({ mode });
+    await this.#setConfig({ ...this.config, mode });
     this.changed("mode");
   }
 
@@ -375,21 +388,40 @@ export class LiveSession implements Session {
 
   async setReasoningEffort(effort: string | null): Promise<void> {
     const { reasoningEffort: _, ...rest } = this.config;
-    this.config = rest;
-    await this.#updateConfig(effort === null ? {} : { reasoningEffort: effort });
+    await this.#setConfig(effort === null ? rest : { ...rest, reasoningEffort: effort });
     this.changed("effort");
   }
 
-  async #updateConfig(patch: SessionConfig): Promise<void> {
-    this.config = { ...this.config, ...patch };
-    await this.record.update({ config: this.config });
+  async setFast(on: boolean): Promise<void> {
+    if (on && this.model?.fastFactor === undefined) {
+      throw new HermesError("invalid_argument", `The model ${this.model?.model ?? ""} has no fast mode`);
+    }
+    await this.#setConfig({ ...this.config, serviceTier: tierOf(on) });
+    this.changed("effort");
+  }
+
+  /** In force at once; what cannot be stored is taken back. */
+  async #setConfig(config: SessionConfig, patch: SessionPatch = {}): Promise<void> {
+    const before = this.config;
+    this.config = config;
+    try {
+      await this.record.update({ ...patch, config });
+    } catch (error) {
+      if (this.config === config) this.config = before;
+      throw error;
+    }
   }
 
   async setCwd(cwd: string, additional?: readonly string[]): Promise<void> {
+    const before = [this.#cwd, this.#additional] as const;
     this.#cwd = cwd;
     if (additional) this.#additional = additional;
-    this.config = { ...this.config, additionalDirectories: this.#additional };
-    await this.record.update({ cwd, config: this.config });
+    try {
+      await this.#setConfig({ ...this.config, additionalDirectories: this.#additional }, { cwd });
+    } catch (error) {
+      if (this.#cwd === cwd) [this.#cwd, this.#additional] = before;
+      throw error;
+    }
     this.changed("cwd");
   }
 
@@ -416,6 +448,12 @@ export class LiveSession implements Session {
     return moved;
   }
 
+  async dropFrom(rowId: number): Promise<void> {
+    await this.occupy(undefined, async () => (await loadEngine()).dropFrom(this, rowId));
+    this.tally.forgetPrompt();
+    this.changed("history");
+  }
+
   /** Summarises now (`/compact`); the numbers before and after, `null` when there was too little. */
   async compact(options: { focus?: string; signal?: AbortSignal } = {}): Promise<CompactionReport | null> {
     return await this.occupy(options.signal, async (signal) => {
@@ -437,6 +475,10 @@ export class LiveSession implements Session {
 
   async store(): Promise<void> {
     await this.record.store();
+  }
+
+  async storeUnlessLocked(): Promise<void> {
+    await this.record.storeUnlessLocked();
   }
 
   newRow(): NewSessionRow {

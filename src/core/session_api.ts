@@ -68,6 +68,8 @@ export interface SubmitOptions {
   readonly approveOnce?: boolean;
   /** Children may outlive the turn: whoever submits it also starts the later turns with their results. */
   readonly detach?: boolean;
+  /** The caller leaves when the turn has ended: nothing is begun after it. */
+  readonly oneShot?: boolean;
   /** Aborting it cancels this turn, queued or running. */
   readonly signal?: AbortSignal;
   /** Name of the program that asks, for the audit trail; the session's own when absent. */
@@ -129,6 +131,8 @@ export interface Session {
   readonly model: ResolvedModel | null;
   readonly modelError: HermesError | null;
   readonly reasoningEffort: string | null;
+  /** The fast mode of its model is in use (core.md F.10). */
+  readonly fast: boolean;
   /** ACP mode id: `default`, `accept_edits`, `dont_ask`, `plan`. */
   readonly mode: string;
   readonly editPolicy: EditPolicy;
@@ -140,6 +144,8 @@ export interface Session {
 
   /** Conversation in memory: what the next request is built from. */
   history(): readonly Message[];
+  /** What waits to be told to the model (`notices` counts those worth a turn); it goes on waiting. */
+  waitingNotices(): readonly SessionNotice[];
   /** Those news, for who starts a turn of their own with them; each is handed out once. */
   takeNotices(): readonly SessionNotice[];
   usage(): SessionUsage;
@@ -176,6 +182,8 @@ export interface Session {
   setYolo(on: boolean): void;
   /** `null` = default. */
   setReasoningEffort(effort: string | null): Promise<void>;
+  /** For this session, whatever the configuration says. Throws `invalid_argument` where the model has none. */
+  setFast(on: boolean): Promise<void>;
   setCwd(cwd: string, additional?: readonly string[]): Promise<void>;
   /** Throws `invalid_title`, `title_taken`; stores the row if it is missing. */
   setTitle(title: string | null): Promise<string | null>;
@@ -186,6 +194,8 @@ export interface Session {
    * Throws `session_busy`, `message_not_found`, or the store's error, and then nothing has changed.
    */
   rewindBefore(rowId: number): Promise<ReadonlyMap<number, number>>;
+  /** The same for `/undo` (core.md D.8): what is kept keeps its row ids, too. */
+  dropFrom(rowId: number): Promise<void>;
   /** Summarises the older part now; `null` when there is too little. Throws `session_busy`, or when it fails. */
   compact(options?: { focus?: string; signal?: AbortSignal }): Promise<CompactionReport | null>;
   /** Makes sure the row exists in the store. */
@@ -202,14 +212,19 @@ export interface CreateOptions {
   readonly additionalDirectories?: readonly string[];
   readonly model?: ModelChoice;
   readonly reasoningEffort?: string;
+  /** Of its own, whatever the configuration says; a wish. */
+  readonly fast?: boolean;
   readonly mode?: string;
   /** `null` where no diff question exists (everything but ACP). */
   readonly editPolicy?: EditPolicy;
   readonly title?: string;
   readonly parentId?: string;
   readonly history?: readonly Message[];
-  /** Write the row at once; otherwise with the first turn. */
-  readonly storeNow?: boolean;
+  /**
+   * Write the row at once; otherwise with the first turn. `unless_locked`: at once, so that no other process can take
+   * the id any more, but with the first turn while the database is locked.
+   */
+  readonly storeNow?: boolean | "unless_locked";
   readonly sessionKey?: string;
   readonly fingerprint?: string;
   /** Where files are read and written; the local disk when absent. */

@@ -6,6 +6,8 @@ import { forgetMemories } from "./system_prompt.ts";
 /** The row first; when it is refused, nothing has changed (core.md F.4 "Applying"). */
 export async function applyModel(session: LiveSession, result: SwitchResult): Promise<void> {
   const { model, provider, baseUrl, apiMode } = result.model;
+  // First, because a file that cannot be written must leave the session as it is.
+  if (result.global) await session.services.persistModel(result.model);
   const config = { ...session.config, model, provider, baseUrl, apiMode };
   await session.record.update({ config, systemPrompt: null });
   session.config = config;
@@ -18,7 +20,6 @@ export async function applyModel(session: LiveSession, result: SwitchResult): Pr
       displayKind: "model_switch",
     }]);
   }
-  if (result.global) await session.services.persistModel(result.model);
   session.changed("model");
 }
 

@@ -161,7 +161,9 @@ async function summaryOf(
   const isGivenUp = options.cause === "manual" || isUnreachable(failure) ||
     settings.compression.abort_on_summary_failure;
   if (isGivenUp) {
-    session.compressionGate.failed(failure);
+    session.compressionGate.failed(
+      failure && { ...failure, message: guard.redact(failure.message, "terminal") },
+    );
     await keepGate(session);
     const why = failure ? `: ${failure.message}` : "";
     throw new HermesError("internal", `The model gave no summary; the conversation is unchanged${why}`);
@@ -172,7 +174,8 @@ async function summaryOf(
 
 /** What holds compression back outlives the program. A row that cannot be written now makes no failure of it. */
 async function keepGate(session: LiveSession): Promise<void> {
-  const { compressionRestsUntil: rested, compressionFallbacks: had, ...others } = session.config;
+  const { compressionRestsUntil: rested, compressionError: _, compressionFallbacks: had, ...others } =
+    session.config;
   const kept = session.compressionGate.kept(session.services.platform.clock.now() / 1000);
   if (rested === kept.compressionRestsUntil && had === kept.compressionFallbacks) return;
   session.config = { ...others, ...kept };

@@ -2,6 +2,7 @@
  * The stored row of a session: written with its first turn or on demand, once, and kept in step with what the session
  * changes. Its title is here, because only the store decides whether it is free.
  */
+import { HermesError } from "./errors.ts";
 import type { NewSessionRow, SessionPatch } from "./ports.ts";
 import type { CoreServices } from "./services.ts";
 import type { Transcript } from "./transcript.ts";
@@ -19,6 +20,7 @@ export class SessionRecord {
   readonly #owner: RecordOwner;
   #title: string | null;
   #stored: boolean;
+  #naming = false;
 
   constructor(owner: RecordOwner, { stored, title }: { stored: boolean; title: string | null }) {
     this.#owner = owner;
@@ -35,11 +37,25 @@ export class SessionRecord {
     return this.#stored;
   }
 
+  /** True while a title that somebody chose is being written. */
+  get isNaming(): boolean {
+    return this.#naming;
+  }
+
   get #headId(): string {
     return this.#owner.transcript.headId;
   }
 
-  async store(title: string | null = null): Promise<void> {
+  /** While the database is locked the row is left to the first turn. */
+  async storeUnlessLocked(): Promise<void> {
+    try {
+      await this.store(null, true);
+    } catch (error) {
+      if (!(error instanceof HermesError) || error.code !== "store_locked") throw error;
+    }
+  }
+
+  async store(title: string | null = null, isUrgent = false): Promise<void> {
     if (this.#stored) return;
     this.#stored = true;
     const { services, transcript } = this.#owner;
@@ -47,7 +63,7 @@ export class SessionRecord {
       const stored = await services.store().createSession({
         ...this.#owner.newRow(),
         ...(title === null ? {} : { title }),
-      });
+      }, isUrgent);
       this.#title ??= stored;
     } catch (error) {
       this.#stored = false;
@@ -63,16 +79,21 @@ export class SessionRecord {
 
   /** A title that is refused leaves no row behind: a session that is not stored yet is stored with it or not at all. */
   async setTitle(title: string | null): Promise<void> {
-    if (!this.#stored) await this.store(title);
-    else this.#title = await this.#owner.services.store().setTitle(this.#headId, title);
+    this.#naming = true;
+    try {
+      if (!this.#stored) await this.store(title);
+      else this.#title = await this.#owner.services.store().setTitle(this.#headId, title);
+    } finally {
+      this.#naming = false;
+    }
   }
 
   /** For a conversation without a title; a number is added where the title is taken. True when it has it now. */
   async adoptTitle(title: string): Promise<boolean> {
     const store = this.#owner.services.store();
-    if (this.#owner.closed || !this.#stored || this.#title !== null) return false;
+    if (this.#owner.closed || !this.#stored || this.#title !== null || this.#naming) return false;
     if (store.getSession(this.#headId)?.title !== null) return false;
-    const stored = await store.setTitle(this.#headId, store.nextTitle(title));
+    const stored = await store.setTitle(this.#headId, store.nextTitle(title), "llm");
     this.#title ??= stored;
     return true;
   }

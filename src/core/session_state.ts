@@ -41,15 +41,20 @@ export class SessionState implements SessionScope {
     if (!notice.quiet) this.#onTold();
   }
 
+  /** All that wait; they go on waiting. */
+  waitingNotices(): readonly SessionNotice[] {
+    this.#notices = this.#notices.filter((notice) => !notice.isKnown?.());
+    return this.#notices;
+  }
+
   /** How many wait that are worth a turn. */
   get notices(): number {
-    this.#notices = this.#notices.filter((notice) => !notice.isKnown?.());
-    return this.#notices.filter(({ quiet }) => !quiet).length;
+    return this.waitingNotices().filter(({ quiet }) => !quiet).length;
   }
 
   /** All that wait, each handed out once. */
   takeNotices(): readonly SessionNotice[] {
-    const notices = this.#notices.filter((notice) => !notice.isKnown?.());
+    const notices = this.waitingNotices();
     this.#notices = [];
     return notices;
   }

@@ -75,9 +75,9 @@ export class SessionTally {
     this.#usage = addUsage(this.#usage, usage);
     this.#calls++;
     const { models, platform } = this.#owner.services;
-    const { usd } = models.estimateCost(usage, model);
+    const cost = models.estimateCost(usage, model);
     const day = localDay(platform.clock.now());
-    await this.#owner.transcript.addUsage(usage, model, { day, usd, seconds: 0 });
+    await this.#owner.transcript.addUsage(usage, model, { ...cost, day, seconds: 0 });
   }
 
   /**
@@ -89,6 +89,6 @@ export class SessionTally {
       this.#usage = addUsage(this.#usage, usage);
       this.#calls++;
     }
-    void this.#owner.transcript.addUsage(usage, model, { day: null, usd: cost.usd, seconds: 0 });
+    void this.#owner.transcript.addUsage(usage, model, { ...cost, day: null, seconds: 0 });
   }
 }

@@ -5,6 +5,7 @@
 import { within } from "@/lib/abort.ts";
 import { Delegations, type NewChild } from "./delegation.ts";
 import { HermesError } from "./errors.ts";
+import { tierOf } from "./fast_mode.ts";
 import { NO_USAGE } from "./messages.ts";
 import { modeOf } from "./modes.ts";
 import type { FileAccess, NewSessionRow, SessionConfig, SessionRow } from "./ports.ts";
@@ -70,6 +71,7 @@ export class LiveSessions implements Sessions {
       this.delegation,
     );
     if (options.title) await session.setTitle(options.title);
+    else if (options.storeNow === "unless_locked") await session.storeUnlessLocked();
     else if (options.storeNow) await session.store();
     this.#live.set(id, session);
     if (options.mcpServers) session.setMcpServers(options.mcpServers);
@@ -148,7 +150,7 @@ export class LiveSessions implements Sessions {
     const store = this.#services.store();
     const root = store.getSession(id);
     if (!root || !isVisible(root.source, options)) throw notFound(id);
-    const row = options.followTip === false ? root : store.tipOf(id) ?? root;
+    const row = options.followTip === false ? root : store.resumedFrom(id) ?? root;
     const live = this.#find(row.id);
     if (live) return live;
     const session = new LiveSession(this.#seedOf(id, row, options), this.#services, this.delegation);
@@ -251,10 +253,11 @@ export class LiveSessions implements Sessions {
 }
 
 function configOf(options: CreateOptions): SessionConfig {
-  const { model, reasoningEffort, mode, additionalDirectories, fingerprint } = options;
+  const { model, reasoningEffort, fast, mode, additionalDirectories, fingerprint } = options;
   return {
     ...(model ?? {}),
     ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
+    ...(fast === undefined ? {} : { serviceTier: tierOf(fast) }),
     ...(mode === undefined ? {} : { mode: modeOf(mode) }),
     ...(additionalDirectories?.length ? { additionalDirectories } : {}),
     ...(fingerprint === undefined ? {} : { fingerprint }),

@@ -78,6 +78,8 @@ export interface Settings {
     readonly api_max_retries: number;
     readonly reasoning_effort: string;
     /** Model name → effort, or `false` for none. */
+    /** `priority`: the fast mode is wished for. */
+    readonly service_tier?: string;
     readonly reasoning_overrides?: Readonly<Record<string, unknown>>;
     /** `auto`, a boolean, or parts of model names. */
     readonly intent_ack_continuation?: unknown;
@@ -133,7 +135,9 @@ export interface Settings {
   readonly mcp_discovery_timeout?: number;
   readonly terminal: {
     readonly cwd: string;
+    /** Seconds. */
     readonly timeout: number;
+    readonly max_foreground_timeout?: number;
     readonly env_passthrough: readonly string[];
     readonly shell_init_files: readonly string[];
     readonly auto_source_bashrc: boolean;

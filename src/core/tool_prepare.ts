@@ -29,6 +29,7 @@ export function prepare(call: ToolCall, scope: TurnScope): Running {
   }
   const description = tool ? describe(tool, args, scope) : { ...NO_DESCRIPTION, title: call.name };
   if (tool && scope.planning) ready ??= planRefusal(tool, description);
+  if (tool) ready ??= placeMissing(tool, scope);
   if (tool) ready ??= loopBlock(call, args, description, scope);
   const shown = scope.redactArgs(args);
   return {
@@ -80,7 +81,21 @@ function describe(tool: Tool, args: Record<string, unknown>, scope: TurnScope): 
     title: clean(plain.title),
     label: clean(plain.label),
     startText: clean(plain.startText),
+    ...(plain.done === undefined ? {} : { done: plain.done }),
   };
+}
+
+const IN_PLACE = new Set(["file", "terminal"]);
+
+/** Without its directory a command would run elsewhere, and an edit would make the directory. */
+function placeMissing(tool: Tool, scope: TurnScope): ToolOutcome | null {
+  const missing = IN_PLACE.has(tool.toolset) ? scope.files.missing?.() ?? null : null;
+  if (missing === null) return null;
+  return errorOutcome({
+    error:
+      `The session's directory ${missing} does not exist, so '${tool.name}' was not run. Tell the user, who ` +
+      "can make it again or open the conversation in another one",
+  });
 }
 
 /** A call that the guardrails do not let run once more. */

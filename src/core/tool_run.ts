@@ -6,6 +6,7 @@ import { within } from "@/lib/abort.ts";
 import type { EditProposal, ToolContext, ToolOutcome } from "./ports.ts";
 import { interrupted, thrown } from "./tool_results.ts";
 import type { Running } from "./tool_running.ts";
+import { sampleFor } from "./tool_sampling.ts";
 import type { TurnScope } from "./turn_scope.ts";
 
 /** A call in a parallel segment has a deadline; one that is interrupted is given 3 s to say how far it came. */
@@ -81,6 +82,7 @@ export function toolContext(
       scope.publish({ type: "tool.progress", callId: one.call.id, name: one.call.name, text: clean });
     },
     ask: (payload) => scope.ask(payload, one.call.id, one.call.name),
+    sample: (request) => sampleFor(one, request, scope),
     redact: (text, mode) => scope.guard.redact(text, mode),
   };
 }

@@ -3,8 +3,10 @@
  * each once, and a failed write keeps its messages for the next try, so nothing is lost while the store is locked
  * (core.md D.2, D.5). Compression swaps the whole content and the head at once.
  */
+import { HermesError } from "./errors.ts";
 import type { Content, Message, Usage } from "./messages.ts";
-import type { CountedCall, SessionStore, UsageCost } from "./ports.ts";
+import type { CountedCall, CountedModel, SessionStore, UsageCost } from "./ports.ts";
+import { SortedArguments } from "./sorted_arguments.ts";
 
 export class Transcript {
   readonly #store: () => SessionStore;
@@ -13,6 +15,8 @@ export class Transcript {
   #uncounted: CountedCall[] = [];
   #warning: string | null = null;
   headId: string;
+  /** Arguments of its calls, put in order for requests. */
+  readonly sorted = new SortedArguments();
 
   constructor(store: () => SessionStore, headId: string, messages: readonly Message[] = []) {
     this.#store = store;
@@ -82,7 +86,7 @@ export class Transcript {
 
   async addUsage(
     usage: Usage,
-    model: { model: string; provider: string },
+    model: CountedModel,
     cost: UsageCost,
   ): Promise<void> {
     try {
@@ -104,6 +108,9 @@ function isSameResult(a: Message, b: Message): boolean {
   return a.role === "tool" && b.role === "tool" && a.toolCallId === b.toolCallId;
 }
 
+/** With the class of the failure, where it has one (core.md D.2). */
 function delayed(error: unknown): string {
-  return `Saving is delayed: ${error instanceof Error ? error.message : String(error)}`;
+  const name = error instanceof HermesError ? error.data["class"] : undefined;
+  const why = error instanceof Error ? error.message : String(error);
+  return `Saving is delayed${typeof name === "string" ? ` (${name})` : ""}: ${why}`;
 }

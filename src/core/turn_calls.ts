@@ -47,7 +47,7 @@ export class TurnCalls {
 
   /** One call with all its tries; `extra` is said to the model in this request only. */
   async call(tools: readonly ToolSpec[], extra: string | null = null): Promise<ModelAnswer> {
-    const { scope, reasoningEffort, redactStream } = this.#turn;
+    const { scope, reasoningEffort, fast, redactStream } = this.#turn;
     const request: ModelRequest = {
       system: this.models.prompt(this.#turn.systemPrompt),
       messages: this.#messages(extra),
@@ -55,6 +55,7 @@ export class TurnCalls {
       sessionId: scope.sessionId,
       ...this.#draft.maxTokens(this.#turn.maxTokens),
       ...(reasoningEffort ? { reasoningEffort } : {}),
+      ...(fast ? { fast } : {}),
     };
     const answer = await callModel(this.models.client, request, {
       platform: scope.platform,
@@ -87,7 +88,7 @@ export class TurnCalls {
     const messages = [...this.#turn.prefill ?? [], ...this.#rows.context()];
     if (this.#draft.hasParts) messages.push({ role: "assistant", content: this.#draft.text });
     if (said) messages.push({ role: "user", content: said });
-    const repaired = repairForRequest(messages);
+    const repaired = repairForRequest(messages, this.#turn.transcript.sorted);
     return this.sees ? repaired : withoutImages(repaired);
   }
 

@@ -161,7 +161,7 @@ export class TurnEnds {
   /** Who has switched compression off learns that it would have helped. */
   #explained(failure: ModelFailure): ModelFailure {
     if (!isTooLong(failure) || this.#turn.scope.settings.compression.enabled) return failure;
-    const message = `${failure.message} (compression_disabled: compression.enabled is false)`;
+    const message = `${failure.message} (compaction_disabled: compression.enabled is false)`;
     return { ...failure, message };
   }
 

@@ -4,5 +4,5 @@
  */
 export { applyModel, resetSession } from "./session_changes.ts";
 export { compactSession } from "./session_compaction.ts";
-export { rewindSession } from "./session_rewind.ts";
+export { dropFrom, rewindSession } from "./session_rewind.ts";
 export { runQueuedTurn } from "./session_turn.ts";

@@ -31,6 +31,8 @@ export interface TurnInput {
   /** What its preparation has to say to people. */
   readonly warnings?: readonly string[];
   readonly reasoningEffort: string | null;
+  /** The fast mode is wished for; models without one go on as usual. */
+  readonly fast?: boolean;
   readonly maxTokens: number | null;
   /** `null` = no cap. */
   readonly maxSteps: number | null;

@@ -10,6 +10,7 @@ import type { Eyes } from "./eyes.ts";
 import type { Guardrails } from "./guardrails.ts";
 import type { Message } from "./messages.ts";
 import type { EditPolicy, FileAccess, Guard, GuardContext, SessionScope, Tool } from "./ports.ts";
+import type { Sampler } from "./sampler.ts";
 import type { Settings } from "./settings.ts";
 
 export interface TurnScope {
@@ -37,6 +38,8 @@ export interface TurnScope {
   readonly contextWindow: number | null;
   /** How images are looked at; absent: not at all. */
   readonly eyes?: Eyes;
+  /** How servers of the outside ask the model; absent: not at all. */
+  readonly sampler?: Sampler;
   /** Whether news that come after the turn are told to the model; absent: they are. */
   readonly hearsLater?: boolean;
   readonly parallelTimeoutSeconds: number;

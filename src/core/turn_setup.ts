@@ -27,6 +27,7 @@ import { askHuman } from "./turn_asks.ts";
 import type { TurnInput } from "./turn_input.ts";
 import { systemPromptOf } from "./turn_prompt.ts";
 import { cancelledResult } from "./turn_results.ts";
+import { createSampler } from "./sampler.ts";
 import { Refusals, type TurnScope } from "./turn_scope.ts";
 
 const SMALLEST_WINDOW = 64_000;
@@ -79,6 +80,7 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
     ...await prefillOf(session),
     history: turn.options.history ?? null,
     reasoningEffort: ownEffort(turn, session) ?? configuredEffort(settings, () => model.model),
+    ...(session.wantsFast ? { fast: true } : {}),
     maxTokens: modelSettings.max_tokens,
     maxSteps: turn.options.maxSteps ?? agent.max_turns,
     backpressure: () => session.hub.takeBackpressure(),
@@ -88,11 +90,15 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
     dumpsRequests: isYes(services.env?.("HERMES_DUMP_REQUESTS")),
     contextTokens: () => session.tally.contextTokens(),
     estimateCost: (usage, model) => services.models.estimateCost(usage, model),
-    // Children draw on the limits of the session that they work for.
-    usageTotals: () =>
-      services.store().usageTotals(rootOf(session).headId, localDay(services.platform.clock.now())),
+    usageTotals: () => usageTotals(session),
     compact: (client, cause) => compactInTurn(session, turn, client, cause),
   };
+}
+
+/** Children draw on the limits of the session that they work for. */
+function usageTotals(session: LiveSession): ReturnType<TurnInput["usageTotals"]> {
+  const { store, platform } = session.services;
+  return store().usageTotals(rootOf(session).headId, localDay(platform.clock.now()));
 }
 
 /** True when the conversation is shorter now. A failure is told and is no failure of the turn. */
@@ -241,6 +247,22 @@ function createScope(
     // A child ends with its turn, and a session of the HTTP API need not be heard of again.
     hearsLater: session.child === null && session.surface !== "api_server",
     eyes: createEyes({ models: services.models, settings, model, sessionId: session.id, count }),
+    sampler: createSampler({
+      models: services.models,
+      settings,
+      model,
+      sessionId: session.id,
+      now: () => services.platform.clock.monotonic(),
+      kept: () => usageTotals(session),
+      count: (usage, of) => {
+        const cost = services.models.estimateCost(usage, of);
+        childCalls.push({ usage, model: of, cost });
+        session.child?.counted({ usage, model: of, cost });
+        const day = localDay(services.platform.clock.now());
+        void session.transcript.addUsage(usage, of, { day, usd: cost.usd, seconds: 0 });
+        return cost.usd;
+      },
+    }),
     contextWindow: model.contextWindow,
     parallelTimeoutSeconds: Number(services.env?.("HERMES_CONCURRENT_TOOL_TIMEOUT_S") ?? "") || 420,
     publish,

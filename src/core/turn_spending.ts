@@ -39,7 +39,7 @@ export class TurnSpending {
     const now = this.#platform.clock.monotonic();
     const seconds = (now - this.#countedUntil) / 1000;
     this.#countedUntil = now;
-    return { day: localDay(this.#platform.clock.now()), usd: cost.usd, seconds };
+    return { ...cost, day: localDay(this.#platform.clock.now()), seconds };
   }
 
   /** A call of a child: its time is within the turn's own, and its session has counted it for the day. */

@@ -17,7 +17,7 @@ export interface Undone {
   readonly text: string;
 }
 
-/** Drops the last `count` turns, or as many as there are; `null` when there is none. Throws like `rewindBefore`. */
+/** Drops the last `count` turns, or as many as there are; `null` when there is none. Throws like `dropFrom`. */
 export async function undoTurns(session: Session, count: number): Promise<Undone | null> {
   if (session.running) throw new HermesError("session_busy", "session busy: a turn is running");
   // A session that holds nothing yet is not stored for this.
@@ -27,7 +27,7 @@ export async function undoTurns(session: Session, count: number): Promise<Undone
   const turns = before.filter(isUserTurn).slice(-count);
   const oldest = turns[0];
   if (oldest === undefined) return null;
-  await session.rewindBefore(requireRowId(oldest));
+  await session.dropFrom(requireRowId(oldest));
   return { turns: turns.length, removed: countFrom(before, oldest), text: typedText(oldest) };
 }
 

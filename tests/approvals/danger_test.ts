@@ -1,6 +1,6 @@
 /** Every row of the danger table: what must be asked about, and a look-alike that must not. */
 import { buildDangers } from "@/approvals/danger.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { assertEquals, assertWithin } from "../support/assert.ts";
 import { withGuard } from "./guard_support.ts";
 
 type Case = readonly [key: string, hit: string, miss: string];
@@ -233,7 +233,7 @@ Deno.test("reviewCommand() stays quick on long and twisted commands", async () =
       const start = performance.now();
       guard.reviewCommand(command, context());
       const took = performance.now() - start;
-      assert(took < 4000, `${took} ms for ${command.slice(0, 20)}…`);
+      assertWithin(took, 4_000, `${command.slice(0, 20)}…`);
     }
   });
 });

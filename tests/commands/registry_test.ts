@@ -43,6 +43,7 @@ function recording(): { host: CommandHost; calls: string[] } {
     save: () => Promise.resolve("/f.json"),
     stopProcesses: () => Promise.resolve(1),
     skills: () => Promise.resolve([{ name: "deploy", description: "Ships it." }]),
+    manageSkills: (action, query) => Promise.resolve(`${action} ${query}`),
     reloadSkills: () => Promise.resolve("1 skill."),
     atWork: () => ["sa-0-1 (running, 2 tool calls): look"],
     configureTools: (action, names) => Promise.resolve(`${action} ${names.join("+")}`),
@@ -100,6 +101,7 @@ Deno.test("run() hands to the host what only the host can do", async () => {
   assertEquals(await run("tools", "disable a b"), "disable a+b");
   assertEquals(await run("reload_mcp", "NOW"), '{"confirmed":true,"always":false}');
   assertEquals(await run("reload"), "2 values have changed.");
+  assertEquals(await run("skills", "search deploy keys"), "search deploy keys");
   assertEquals(await run("reload-skills"), "1 skill.");
   assertEquals(await run("tasks"), "sa-0-1 (running, 2 tool calls): look");
   assertEquals(await run("clear"), "New session (stored)");

@@ -1,5 +1,6 @@
 import { coerceArguments, parseArguments, storableArguments } from "@/core/arguments.ts";
-import { assertEquals } from "../support/assert.ts";
+import { SortedArguments, sortedArguments } from "@/core/sorted_arguments.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 
 Deno.test("parseArguments() tells whole, empty, cut, broken and foreign JSON apart", () => {
   assertEquals(parseArguments('{"a":1}'), { type: "ok", args: { a: 1 } });
@@ -63,4 +64,32 @@ Deno.test("FC-18: arguments of many megabytes are refused before anything looks 
   const parsed = parseArguments(text(10_000_000));
   assertEquals(parsed, { type: "invalid", message: "The arguments are longer than 4194304 characters" });
   assertEquals(storableArguments(text(10_000_000)), "{}");
+});
+
+Deno.test("core A.1: sortedArguments() is compact, with keys in order at every depth, and without half characters", () => {
+  assertEquals(
+    sortedArguments(' { "b" : [ {"d":1, "c":"x y"} ], "a": null }\n'),
+    '{"a":null,"b":[{"c":"x y","d":1}]}',
+  );
+  assertEquals(
+    sortedArguments('{"a":"\\ud800","__proto__":{"z":1,"y":2}}'),
+    '{"__proto__":{"y":2,"z":1},"a":"\ufffd"}',
+  );
+  for (const same of ["", "{}", '{"a":', "[1]", '{"b":12345678901234567890,"a":1}']) {
+    assertEquals(sortedArguments(same), same);
+  }
+  assertEquals(
+    sortedArguments('{"b":"12345678901234567890","a":0.5}'),
+    '{"a":0.5,"b":"12345678901234567890"}',
+  );
+});
+
+Deno.test("core A.1: SortedArguments gives the list itself when it is in order, else the same copy each time", () => {
+  const sorted = new SortedArguments();
+  const inOrder = [{ id: "1", name: "t", arguments: '{"a":1}' }];
+  const other = [{ id: "1", name: "t", arguments: '{"b":1, "a":2}' }, inOrder[0]!];
+  assert(sorted.of(inOrder) === inOrder);
+  assertEquals(sorted.of(other).map((call) => call.arguments), ['{"a":2,"b":1}', '{"a":1}']);
+  assert(sorted.of(other) === sorted.of(other));
+  assertEquals(other[0]!.arguments, '{"b":1, "a":2}');
 });

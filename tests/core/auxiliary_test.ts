@@ -1,7 +1,7 @@
 /** Models for side tasks: what the file says, whose key is whose, the chain behind the first. */
 import type { ModelChunk, ModelClient, Models, ResolvedModel, Settings } from "@/core/mod.ts";
 import { auxiliaryClient } from "@/core/mod.ts";
-import { auxiliaryEntries, auxiliaryEntry, isForOwnModel } from "../../src/core/auxiliary.ts";
+import { auxiliaryEntries, auxiliaryEntry, isForOwnModel, isSwitchedOff } from "../../src/core/auxiliary.ts";
 import { done, text } from "../support/scripted_core.ts";
 import { assertEquals } from "../support/assert.ts";
 
@@ -52,14 +52,29 @@ async function read(client: ModelClient | null): Promise<string> {
 
 Deno.test("core E.4: auto, main and an entry without a place are no model of their own", () => {
   for (
-    const entry of [undefined, null, {}, { provider: "auto" }, { provider: "main", timeout: 5 }, {
-      model: " ",
-    }]
+    const entry of [
+      undefined,
+      null,
+      {},
+      { provider: "auto" },
+      { provider: "none" },
+      { provider: false },
+      { provider: "main", timeout: 5 },
+      { model: " " },
+    ]
   ) {
     assertEquals(auxiliaryEntries(settingsWith(entry), "task"), []);
   }
   assertEquals([isForOwnModel(settingsWith({ provider: "main" }), "task")], [true]);
   assertEquals([isForOwnModel(settingsWith({ provider: "auto" }), "task")], [false]);
+  const off = [{ provider: "none" }, { provider: false }, { provider: "auto" }, {}, null];
+  assertEquals(off.map((entry) => isSwitchedOff(settingsWith(entry), "task")), [
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
 });
 
 Deno.test("core E.4: a key counts only beside an address or a provider, and each place of the chain has its own", () => {

@@ -1,3 +1,4 @@
+import { untilAborted } from "../support/abort.ts";
 import type { CoreEvent, Session, SubagentStep, SubagentView } from "@/core/mod.ts";
 import { summaryLimit } from "@/core/delegation_summary.ts";
 import { childTools } from "@/core/delegation_tools.ts";
@@ -56,8 +57,7 @@ function makeCore(options: Options = {}): Promise<ScriptedCore> {
 function waits(gate: Promise<unknown> = new Promise(() => {}), answer = "late"): Reply {
   return async function* (_request, signal) {
     yield [text("…")];
-    const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-    await Promise.race([gate, aborted]);
+    await Promise.race([gate, untilAborted(signal)]);
     if (!signal.aborted) yield [text(answer), done()];
   };
 }
@@ -197,7 +197,7 @@ Deno.test("subagents are listed, steered by their own session only, and stopped 
     yield [text("")];
     await Promise.race([
       gate.promise,
-      new Promise((r) => signal.addEventListener("abort", r, { once: true })),
+      untilAborted(signal),
     ]);
     yield [done({ finish: "tool_calls", toolCalls: [{ id: "r", name: "reader", arguments: "{}" }] })];
   };
@@ -518,24 +518,34 @@ Deno.test("a full background makes the next order wait inside its turn", async (
   assert(results[1].note.includes("1 of 1 background subagents"));
 });
 
-/** Timers of 30 s fire at once while `test` runs. */
-async function withFastTimers(test: () => Promise<void>): Promise<void> {
+/** Timers of 30 s fire when `test` says so, intervals first. */
+async function withHeldTimers(test: (fire: () => void) => Promise<void>): Promise<void> {
   const { setTimeout: timeout, setInterval: interval } = globalThis;
-  const fast = (ms?: number) => ms === 30_000 ? 5 : ms;
-  globalThis.setTimeout = ((run: () => void, ms?: number) => timeout(run, fast(ms))) as typeof setTimeout;
-  globalThis.setInterval = ((run: () => void, ms?: number) => interval(run, fast(ms))) as typeof setInterval;
+  const [timeouts, intervals]: (() => void)[][] = [[], []];
+  const held = (real: typeof setTimeout, list: (() => void)[]) => (run: () => void, ms?: number) => {
+    if (ms !== 30_000) return real(run, ms);
+    list.push(run);
+    return 0;
+  };
+  globalThis.setTimeout = held(timeout, timeouts!) as typeof setTimeout;
+  globalThis.setInterval = held(interval as typeof setTimeout, intervals!) as typeof setInterval;
   try {
-    await test();
+    await test(() => [...intervals!, ...timeouts!].forEach((run) => run()));
   } finally {
     Object.assign(globalThis, { setTimeout: timeout, setInterval: interval });
   }
 }
 
 Deno.test("child_timeout_seconds, at least 30, ends a child as timed out; its heart beats until then", async () => {
-  await withFastTimers(async () => {
+  await withHeldTimers(async (fire) => {
     await using core = await makeCore({ delegation: { child_timeout_seconds: 1 } });
     const { session, events } = await openSession(core);
-    core.push(delegate({ goal: "hang" }), waits(), say("ok"));
+    const hangs: Reply = async function* (_request, signal) {
+      yield [text("…")];
+      fire();
+      await untilAborted(signal);
+    };
+    core.push(delegate({ goal: "hang" }), hangs, say("ok"));
     assertEquals((await prompt(session, "go")).outcome, "completed");
     const [entry] = resultOf(session).results;
     assertEquals([entry.status, entry.exit_reason, entry.summary], ["timeout", "timeout", "…"]);

@@ -1,3 +1,4 @@
+import { untilAborted } from "../support/abort.ts";
 import type {
   ContentPart,
   Message,
@@ -122,7 +123,7 @@ function modelsOf(answer: readonly ModelChunk[] | "hang", requests: unknown[] = 
     async *stream(request, { signal }) {
       requests.push({ model: info.model, request });
       if (answer === "hang") {
-        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+        await untilAborted(signal);
         return;
       }
       yield answer;

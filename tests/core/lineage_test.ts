@@ -20,6 +20,7 @@ function row(id: string, extra: Partial<SessionRow> = {}): SessionRow {
     toolCallCount: 0,
     apiCallCount: 0,
     usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 },
+    cost: null,
     lastActivityAt: 1,
     sessionKey: null,
     ...extra,

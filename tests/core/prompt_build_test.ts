@@ -149,7 +149,11 @@ Deno.test("memories: a snapshot handed in is used, an entry with orders is block
 
 Deno.test("skills: an index by category when skill_view is there; a description with orders is withheld", async () => {
   await using bench = await makePromptBench();
+  const notAsked = () => Promise.reject(new Error("The prompt asks for the list only"));
   const skills = {
+    offers: notAsked,
+    look: notAsked,
+    install: notAsked,
     list: () =>
       Promise.resolve([
         { name: "deploy", description: "Ships it.", category: "ops" },

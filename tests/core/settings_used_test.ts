@@ -62,7 +62,6 @@ const ENVIRONMENT = [
 const IGNORED_ENVIRONMENT: Readonly<Record<string, string>> = {
   HERMES_SESSION_SOURCE: "the door says what a session's source is",
   HERMES_EXEC_ASK: "it is for bots in chats",
-  HERMES_SAFE_MODE: "HERMES_IGNORE_RULES and HERMES_IGNORE_USER_CONFIG say what is left out",
   HERMES_QUIET: "stdout holds nothing but answers as it is",
 };
 

@@ -1,5 +1,5 @@
 /** Titles in the background: only where a model is configured for them, never in anybody's way. */
-import type { ModelClient, Settings } from "../../src/core/mod.ts";
+import { type ModelClient, NOBODY_TO_ASK, type Settings } from "../../src/core/mod.ts";
 import { cleanTitle } from "../../src/core/title_call.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import {
@@ -73,15 +73,113 @@ Deno.test("core A.18: the first exchange gives a title, after the turn, with an 
   assertEquals(session.usage().calls, 3);
 });
 
-Deno.test("core A.18: without a model of its own there is no call and no title", async () => {
+/** A core whose session model is asked for titles as the config has it, and answers `(script exhausted)`. */
+async function calls(
+  section: Record<string, unknown> | undefined,
+  where: { surface?: string; source?: string; provider?: string; oneShot?: boolean } = {},
+): Promise<{ requests: number; title: string | null }> {
   await using core = await makeScriptedCore({
-    settings: (s) => ({ ...s, auxiliary: { title_generation: { provider: "auto", language: "x" } } }),
+    settings: (s) => ({ ...s, auxiliary: section === undefined ? {} : { title_generation: section } }),
+  });
+  const { surface = "tui", source = "tui", provider, oneShot } = where;
+  if (provider !== undefined) {
+    const { models } = core.services;
+    const resolve = models.resolve.bind(models);
+    Object.assign(models, { resolve: () => ({ ...resolve({}), provider }) });
+  }
+  const session = await core.sessions.create({ source, surface, cwd: core.services.home });
+  core.push(say("one"), say("A title"));
+  await session.submit({ content: "hi" }, { asks: NOBODY_TO_ASK, ...(oneShot ? { oneShot } : {}) }).done;
+  // The answer is at hand: one that is asked for has come after a few rounds of the event loop.
+  for (let round = 0; round < 10; round++) await new Promise((resolve) => setTimeout(resolve));
+  const { title } = session;
+  await session.close("test");
+  return { requests: core.requests.length, title };
+}
+
+Deno.test("core A.18, E.4: by default the session's own model names what a person keeps", async () => {
+  for (const section of [undefined, {}, { provider: "auto" }, { provider: "auto", language: "x" }]) {
+    for (const surface of ["tui", "acp", "cli"]) {
+      assertEquals(await calls(section, { surface }), { requests: 2, title: "A title" });
+    }
+  }
+});
+
+Deno.test("core A.18, E.4: switched off, one-shot, over HTTP, for programs and built-in models there is no call", async () => {
+  const none = { requests: 1, title: null };
+  assertEquals(await calls({ provider: "none" }), none);
+  assertEquals(await calls({ provider: false }), none);
+  assertEquals(await calls({ provider: "none", model: "tiny" }), none);
+  assertEquals(await calls(undefined, { oneShot: true, surface: "cli" }), none);
+  assertEquals(await calls(undefined, { surface: "api_server" }), none);
+  assertEquals(await calls(undefined, { source: "tool" }), none);
+  assertEquals(await calls(undefined, { source: "subagent" }), none);
+  assertEquals(await calls(undefined, { provider: "builtin" }), none);
+  // Asked for by name, it is done there too.
+  const named = { requests: 2, title: "A title" };
+  assertEquals(await calls({ provider: "main" }, { surface: "api_server" }), named);
+  assertEquals(await calls({ provider: "main" }, { provider: "builtin" }), named);
+});
+
+Deno.test("core A.18: a model that does not answer is left at the end of its time; the next turn tries once more", async () => {
+  await using core = await makeScriptedCore({
+    settings: (s) => ({
+      ...s,
+      auxiliary: { title_generation: { timeout: 0.05 } as Record<string, unknown> },
+    }),
   });
   const { session } = await openSession(core);
+  const { promise: gone, resolve: left } = Promise.withResolvers<void>();
+  core.push(
+    say("one"),
+    async function* (_request, signal): AsyncIterable<Batch> {
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      left();
+      yield [text("Too late"), done()];
+    },
+    say("two"),
+    say("In time"),
+  );
+  await prompt(session, "hi");
+  await gone;
+  await new Promise((resolve) => setTimeout(resolve));
+  assertEquals(session.title, null);
+  const named = titled(session);
+  await prompt(session, "again");
+  await named;
+  assertEquals(session.title, "In time");
+});
+
+Deno.test("core A.18: no title is paid for when a budget is used up", async () => {
+  const none = { model_calls: null, tokens: null, usd: null, seconds: null };
+  for (const [model_calls, requests] of [[1, 1], [2, 2]] as const) {
+    await using core = await makeScriptedCore({
+      settings: (s) => ({
+        ...s,
+        auxiliary: {},
+        budgets: { prompt: none, session: { ...none, model_calls }, day: none },
+      }),
+    });
+    const { session } = await openSession(core);
+    core.push(say("one"), say("A title"));
+    await prompt(session, "hi");
+    for (let round = 0; round < 10; round++) await new Promise((resolve) => setTimeout(resolve));
+    assertEquals([core.requests.length, session.title], [requests, requests === 1 ? null : "A title"]);
+  }
+});
+
+Deno.test("core A.18: a title that is being chosen when the turn ends is not asked for", async () => {
+  await using core = await makeScriptedCore({ settings: (s) => ({ ...s, auxiliary: {} }) });
+  const { session } = await openSession(core);
+  let chosen: Promise<unknown> = Promise.resolve();
+  session.subscribe((event) => {
+    if (event.type === "turn.end") chosen = session.setTitle("Mine");
+  });
   core.push(say("one"));
   await prompt(session, "hi");
+  await chosen;
   await session.close("test");
-  assertEquals([core.requests.length, session.title], [1, null]);
+  assertEquals([core.requests.length, session.title], [1, "Mine"]);
 });
 
 Deno.test("core A.18: a slow title delays neither the next turn nor the close, and never replaces a title", async () => {

@@ -1,4 +1,4 @@
-import type { CountedCall, Message, SessionStore } from "@/core/mod.ts";
+import { type CountedCall, HermesError, type Message, type SessionStore } from "@/core/mod.ts";
 import { NO_USAGE } from "@/core/messages.ts";
 import { Transcript } from "@/core/transcript.ts";
 import { assertEquals } from "../support/assert.ts";
@@ -10,11 +10,14 @@ function user(content: string): Message {
 }
 
 /** What was written, one entry per transaction; the first `fails` are refused. */
-function scene(fails = 0): { transcript: Transcript; written: [texts: unknown[], calls: number][] } {
+function scene(
+  fails = 0,
+  failure = new Error("locked"),
+): { transcript: Transcript; written: [texts: unknown[], calls: number][] } {
   const written: [unknown[], number][] = [];
   const store = {
     appendMessages: (_id: string, messages: readonly Message[], calls: readonly CountedCall[] = []) => {
-      if (fails-- > 0) return Promise.reject(new Error("locked"));
+      if (fails-- > 0) return Promise.reject(failure);
       written.push([messages.map((message) => message.content), calls.length]);
       return Promise.resolve(messages.map((_, at) => at + 1));
     },
@@ -45,4 +48,11 @@ Deno.test("Transcript.count(): without rows flush() writes it, and a refused wri
   transcript.count(CALL);
   assertEquals(await transcript.append([user("b")]), true);
   assertEquals([written, transcript.warning], [[[["a", "b"], 2]], null]);
+});
+
+Deno.test("core D.2: a warning names the class of the failure", async () => {
+  const locked = new HermesError("store_locked", "locked", { class: "session_persistence_failed:locked" });
+  const { transcript } = scene(1, locked);
+  await transcript.append([user("a")]);
+  assertEquals(transcript.warning, "Saving is delayed (session_persistence_failed:locked): locked");
 });

@@ -1,4 +1,5 @@
 /** The loop where things go wrong twice: cut and then broken, empty after housekeeping, cancelled while compressing. */
+import { untilAborted } from "../support/abort.ts";
 import type { Guard, SessionStore } from "@/core/mod.ts";
 import { HermesError } from "@/core/mod.ts";
 import type { Reply } from "../support/scripted_core.ts";
@@ -103,7 +104,7 @@ Deno.test("FC-06: a cancel while the conversation is compressed is a cancel, and
   const head = session.headId;
   core.push([[failure("context_overflow")]], async function* (_request, signal) {
     yield [text("The sum")];
-    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    await untilAborted(signal);
   });
   const turn = session.submit({ content: "next" }, { asks: EVERYONE });
   await until(session, (event) => event.type === "status");

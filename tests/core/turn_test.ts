@@ -1,3 +1,4 @@
+import { untilAborted } from "../support/abort.ts";
 import type { Batch } from "../support/scripted_core.ts";
 import {
   callTool,
@@ -151,7 +152,7 @@ Deno.test("core 19: a stream that dies after text keeps the text once and looks 
 
 async function* stuck(signal: AbortSignal, first: Batch): AsyncIterable<Batch> {
   yield first;
-  await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  await untilAborted(signal);
 }
 
 Deno.test("core 19: an interrupt keeps the partial text, and the next turn is as if nothing had happened", async () => {

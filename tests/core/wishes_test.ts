@@ -212,7 +212,7 @@ Deno.test("core A.11: an overflow without compression ends the turn and says wha
   core.push([[failure("context_overflow")]]);
   const result = await prompt(session, "go");
   assertEquals([result.outcome, core.requests.length], ["failed", 1]);
-  assertMatch(result.failure!.message, /compression_disabled: compression\.enabled is false/);
+  assertMatch(result.failure!.message, /compaction_disabled: compression\.enabled is false/);
 });
 
 Deno.test("core A.11: the endpoint of one maker that is overloaded is left alone for long, up to two minutes", () => {

@@ -1,5 +1,5 @@
 import { scanForInjection, scanIds, type ScanScope } from "../../src/lib/injection_scan.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { assert, assertEquals, assertWithin } from "../support/assert.ts";
 
 /** Id → a text that has it, and a harmless text that is close to it. */
 const CASES: Readonly<Record<string, readonly [hit: string, miss: string]>> = {
@@ -106,6 +106,6 @@ Deno.test("scanForInjection() looks at 65,536 characters, in time that does not 
     const start = performance.now();
     scanForInjection(text, "strict");
     const took = performance.now() - start;
-    assert(took < 500, `${JSON.stringify(word)} took ${took} ms`);
+    assertWithin(took, 500, JSON.stringify(word));
   }
 });

@@ -13,6 +13,7 @@ import {
   withCore,
 } from "../../support/core_driver.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import { startGateway } from "../../support/gateway_driver.ts";
 import { runProgram } from "../../support/program.ts";
 
 Deno.test("core 1: a plain answer is one user row, one assistant row, and the deltas join to it", async () => {
@@ -37,6 +38,25 @@ Deno.test("core 1: hermes run --json ends with exit reason text_response", async
     const result = lines.at(-1);
     assertEquals([code, deltas, result.type, result.outcome], [0, "Hello.", "result", "completed"]);
     assertEquals(result.exit_reason, "text_response(finish_reason=stop)");
+  });
+});
+
+Deno.test("core A.1: arguments go back compact with sorted keys, also after a restart; the row has them as they came", async () => {
+  const written = '{ "path": "a.txt",  "limit": 5 }';
+  const wanted = '{"limit":5,"path":"a.txt"}';
+  await withCore({
+    model: { turns: [calling(call("read_file", written)), "one", "two"] },
+  }, async ({ rig, model, host, open }) => {
+    await Deno.writeTextFile(`${rig.workspace}/a.txt`, "hello\n");
+    const { sid, stored } = await open();
+    await host.turn(sid, "go");
+    await host.end();
+    await using again = await startGateway({ rig });
+    const { session_id } = await again.request("session.resume", { session_id: stored });
+    await again.turn(session_id, "more");
+    const replayed = (n: number) => sent(model.calls()[n])[1].tool_calls[0].function.arguments;
+    assertEquals([replayed(1), replayed(2)], [wanted, wanted]);
+    assertEquals(JSON.parse(rows(rig, stored)[1]!.tool_calls!)[0].function.arguments, written);
   });
 });
 

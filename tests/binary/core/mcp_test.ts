@@ -1,9 +1,9 @@
 /** MCP servers through the real program: `hermes run` and the gateway, a scripted model and a scripted server. */
 import { call, calling, results, withCore } from "../../support/core_driver.ts";
-import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertWithin } from "../../support/assert.ts";
 import { stdioServer } from "../../support/mcp_server.ts";
 import { type ScriptTurn, startModelServer } from "../../support/model_server.ts";
-import { processesWith } from "../../support/processes.ts";
+import { processesWith, untilGone } from "../../support/processes.ts";
 import { eventually, makeRig, modelConfig, runProgram } from "../../support/program.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -14,7 +14,7 @@ const SECRET = "zz-SECRET-0123456789abcdef";
 /** A server is a program of its own, and a machine under test may be busy. */
 const PATIENT = { mcp_discovery_timeout: 20 };
 /** Where one of them never answers; a longer wait would be told about. */
-const SOON = { mcp_discovery_timeout: 3.5 };
+const SOON = { mcp_discovery_timeout: 6 };
 
 async function runWith(
   servers: Record<string, unknown>,
@@ -100,11 +100,13 @@ Deno.test("core G.3, FC-07.1: a dead and a silent server fail nothing: the turn 
     { config: SOON },
   );
   assertEquals(code, 0);
-  assert(tookMs < 15_000, `${tookMs} ms`);
+  assertWithin(tookMs, 15_000);
   assertEquals(toolNames(calls[0]).filter((name) => name.startsWith("mcp__")), ["mcp__box__echo"]);
-  const told = lines.filter((line) => line.type === "status").map((line) => line.text);
+  const told = lines.filter((line) => line.type === "status").map((line) => String(line.text))
+    // On a busy machine the silent one is told of too, after 4 s.
+    .filter((text) => !/has not answered for 4 s/.test(text));
   assertEquals(told.length, 1);
-  assertMatch(told[0], /^MCP server "gone" cannot be used: cannot start "\/no\/such\/program"/);
+  assertMatch(told[0]!, /^MCP server "gone" cannot be used: cannot start "\/no\/such\/program"/);
 });
 
 Deno.test("core A.13: what a server says reaches the model as data, secrets of the config never", async () => {
@@ -139,7 +141,7 @@ Deno.test("core G.3: an interrupt ends a call that hangs, and the server is aske
       const start = performance.now();
       await host.request("session.interrupt", { session_id: sid });
       assertEquals((await host.event("message.complete", sid)).status, "interrupted");
-      assert(performance.now() - start < 2_000);
+      assertWithin(performance.now() - start, 2_000);
       await host.idle(sid);
       await host.turn(sid, "what has it seen?");
       const seen = JSON.parse(inside(results(model.calls().at(-1)).at(-1)).result);
@@ -188,13 +190,58 @@ Deno.test("FC-19: when the program ends, the servers and what they started end w
       assertEquals((await processesWith(journal)).length, 2);
       const start = performance.now();
       await host.end();
-      await eventually(
-        async () =>
-          (await processesWith(`sleep ${mark}`)).length + (await processesWith(journal)).length === 0,
-        5_000,
-        "the end of all",
+      for (const text of [`sleep ${mark}`, journal]) await untilGone(text);
+      assertWithin(performance.now() - start, 5_000);
+    },
+  );
+  await Deno.remove(journal);
+});
+
+Deno.test("core G.1: ${NAME} and ${env:NAME} stand for the environment in all texts; unknown names stay", async () => {
+  const { code, calls } = await runWith(
+    {
+      box: stdioServer({ tools: ["env"] }, {
+        env: {
+          ONE: "${HERMES_TEST_MARK}!",
+          TWO: "${env:HERMES_TEST_MARK}?",
+          GONE: "${NO_SUCH_NAME}${env:NO_SUCH_NAME}",
+        },
+      }),
+    },
+    [calling(call("mcp__box__env", {})), "done"],
+    { env: { HERMES_TEST_MARK: "marked" } },
+  );
+  assertEquals(code, 0);
+  const env = JSON.parse(inside(results(calls[1])[0]).result);
+  assertEquals([env.ONE, env.TWO, env.GONE], ["marked!", "marked?", "${NO_SUCH_NAME}${env:NO_SUCH_NAME}"]);
+});
+
+Deno.test("core G.1: a server that has rested is started again by the next call, in the same session", async () => {
+  const journal = await Deno.makeTempFile({ prefix: "hermes-mcp-" });
+  const servers = { box: stdioServer({ tools: ["where"], journal }, { idle_timeout: 0.3 }) };
+  const turns: ScriptTurn[] = [
+    calling(call("mcp__box__where", {})),
+    "one",
+    calling(call("mcp__box__where", {})),
+    "two",
+  ];
+  await withCore(
+    { model: { turns }, config: { ...PATIENT, mcp_servers: servers } },
+    async ({ host, model, open }) => {
+      const { sid } = await open();
+      await host.turn(sid, "go");
+      await eventually(async () => (await processesWith(journal)).length === 0, 10_000, "the rest");
+      const info = await host.until(
+        () =>
+          host.eventsOf("session.info", sid).findLast((e) =>
+            e.payload.mcp_servers[0]?.status === "configured"
+          ),
+        "the rest, told",
       );
-      assert(performance.now() - start < 5_000);
+      assertEquals(info.payload.mcp_servers[0].tools, 1);
+      await host.turn(sid, "again");
+      const pids = [1, 3].map((n) => JSON.parse(inside(results(model.calls()[n]).at(-1)).result).pid);
+      assert(pids[0] !== pids[1]);
     },
   );
   await Deno.remove(journal);

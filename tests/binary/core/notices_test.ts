@@ -29,7 +29,7 @@ Deno.test("core B.4: the end of a background process starts a turn of its own on
 });
 
 Deno.test("core B.4: an end within the turn is told with the next request of that turn, and starts none", async () => {
-  const turns = [calling(started("echo quick")), calling(shell("sleep 1")), "done"];
+  const turns = [calling(started("echo quick")), calling(shell("sleep 3")), "done"];
   await withCore({ model: { turns } }, async ({ model, host, open }) => {
     const { sid } = await open();
     await host.turn(sid, "go");

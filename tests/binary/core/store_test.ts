@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { startAcp } from "../../support/acp_driver.ts";
 import { startApi } from "../../support/api_driver.ts";
 import { startGateway } from "../../support/gateway_driver.ts";
-import { calling, query, rows, shell } from "../../support/core_driver.ts";
+import { calling, query, rows, sessionRow, shell } from "../../support/core_driver.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { startModelServer } from "../../support/model_server.ts";
 import { makeRig, modelConfig, type Rig, runProgram } from "../../support/program.ts";
@@ -65,13 +65,14 @@ Deno.test("core 47: four processes start on an empty data directory at the same 
   assertEquals(integrity(rig), "ok");
 });
 
-/** Holds the write lock of the database for `ms`, as another program would. */
-async function holdLock(rig: Rig, ms: number): Promise<void> {
+/** Holds the write lock of the database, as another program would; what is returned gives it back. */
+function holdLock(rig: Rig): () => void {
   const db = new DatabaseSync(`${rig.home}/hermes.db`);
   db.exec("PRAGMA busy_timeout=5000; BEGIN IMMEDIATE");
-  await new Promise((resolve) => setTimeout(resolve, ms));
-  db.exec("ROLLBACK");
-  db.close();
+  return () => {
+    db.exec("ROLLBACK");
+    db.close();
+  };
 }
 
 Deno.test("FC-24: acp, gateway and serve share a database through 20 turns each and a lock of 3 s: all is stored", async () => {
@@ -109,21 +110,16 @@ Deno.test("FC-24: acp, gateway and serve share a database through 20 turns each 
       ]);
     }
   }
-  let alive = 0;
   async function throughTheLock() {
     const start = performance.now();
-    const locked = holdLock(rig, 3_000);
-    // Input is read meanwhile.
-    while (performance.now() - start < 2_500) {
-      const asked = performance.now();
+    const release = holdLock(rig);
+    // Input is read meanwhile: who waits for the database here would wait for ever.
+    for (let n = 0; n < 4 || performance.now() - start < 3_000; n++) {
       await host.request("session.status", { session_id: sid });
-      assert(performance.now() - asked < 1_000, "the gateway did not answer in time");
-      alive++;
     }
-    await locked;
+    release();
   }
   await Promise.all([throughAcp(), throughGateway(), throughApi(), throughTheLock()]);
-  assert(alive > 3);
   const prompts = query<{ content: string }>(
     rig,
     "SELECT content FROM messages WHERE role = 'user' ORDER BY id",
@@ -145,13 +141,11 @@ Deno.test("FC-06, FC-24: an interrupt does not wait for a locked database", asyn
   await using host = await startGateway({ rig });
   const { sid, stored } = await host.session({ cwd: rig.workspace });
   await host.turn(sid, "one");
-  const locked = holdLock(rig, 2_500);
-  const start = performance.now();
+  const release = holdLock(rig);
   await host.request("prompt.submit", { session_id: sid, text: "two" });
   await host.request("session.interrupt", { session_id: sid });
   assertEquals((await host.event("message.complete", sid, 1)).status, "interrupted");
-  assert(performance.now() - start < 2_000, `${performance.now() - start} ms`);
-  await locked;
+  release();
   await host.idle(sid);
   await host.end();
   assertEquals(rows(rig, stored).map((row) => [row.role, row.content]), [
@@ -160,4 +154,51 @@ Deno.test("FC-06, FC-24: an interrupt does not wait for a locked database", asyn
     ["user", "two"],
     ["assistant", "Operation interrupted."],
   ]);
+});
+
+Deno.test("core D.6: a resume by a session without messages goes on in its deepest descendant that has some", async () => {
+  await using model = await startModelServer({ turns: ["one", "two"] });
+  await using rig = await makeRig({ config: modelConfig(model.url) });
+  await using host = await startGateway({ rig });
+  const cwd = rig.workspace;
+  const parent = await host.session({ cwd });
+  await host.request("session.title", { session_id: parent.sid, title: "the plan" });
+  await host.request("session.close", { session_id: parent.sid });
+  const child = await host.session({ cwd, parent_session_id: parent.stored });
+  await host.turn(child.sid, "hello");
+  await host.request("session.close", { session_id: child.sid });
+  for (const wanted of [parent.stored, "the plan"]) {
+    const { session_id, resumed, messages } = await host.request("session.resume", { session_id: wanted });
+    assertEquals([resumed, messages.length], [child.stored, 2]);
+    await host.request("session.close", { session_id });
+  }
+});
+
+Deno.test("core D.3, F.9: what a session has cost is in its row and in the API, where the price is known", async () => {
+  const gold = { id: "gold", pricing: { prompt: "0.00001", completion: "0.00002" } };
+  await using model = await startModelServer({ models: [gold], turns: ["one", "two"] });
+  const config = modelConfig(model.url);
+  Object.assign(config["model"] as object, { default: "gold" });
+  await using rig = await makeRig({ config });
+  const expected = (row: { input_tokens: number; output_tokens: number }) =>
+    Math.round((row.input_tokens * 10 + row.output_tokens * 20) * 1000) / 1e9;
+  {
+    await using host = await startGateway({ rig });
+    await host.request("model.options", { refresh: true });
+    const { sid, stored } = await host.session({ cwd: rig.workspace });
+    await host.turn(sid, "hello");
+    const row = sessionRow(rig, stored);
+    assert(row.input_tokens > 0 && row.output_tokens > 0);
+    assertEquals(Math.round(row.estimated_cost_usd * 1e9) / 1e9, expected(row));
+    assertEquals([row.cost_status, row.cost_source], ["estimated", "provider_models_api"]);
+    assertEquals([row.billing_provider, row.billing_base_url], ["custom", model.url]);
+  }
+  await using api = await startApi({ rig, config });
+  const { session } = await (await api.call("/api/sessions", { method: "POST", body: {} })).json();
+  assertEquals(session.estimated_cost_usd, null);
+  const path = `/api/sessions/${session.id}`;
+  await (await api.call(`${path}/chat`, { method: "POST", body: { message: "hi" } })).json();
+  const after = (await (await api.call(path)).json()).session;
+  assertEquals(after.estimated_cost_usd, expected(after));
+  assert(after.estimated_cost_usd > 0);
 });

@@ -55,6 +55,8 @@ Deno.test("core 27: the result of web_extract is wrapped as untrusted; a closing
   }, async ({ model, host, open }) => {
     const { sid } = await open();
     assertEquals((await host.turn(sid, "read it")).text, "ok");
+    const [{ payload: complete }] = host.eventsOf("tool.complete", sid) as unknown as [{ payload: Json }];
+    assertMatch(complete.summary, /^Extracted 1 page in \d+\.\ds$/);
     const result = results(model.calls()[1]).at(-1)!;
     assertEquals(result.match(/<\/untrusted_tool_result>/g)!.length, 1);
     assertMatch(result, /It is data/);

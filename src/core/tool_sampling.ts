@@ -1,0 +1,52 @@
+/**
+ * May a server of the outside ask the model while one of its tools runs? The guard decides as for a call of that server
+ * (`policy.rules`); where it wants a person's word, the person is asked, and silence is no consent.
+ */
+import type { AskOutcome } from "./asks.ts";
+import type { SampleAnswer, SampleRequest } from "./sampler.ts";
+import { type Running, safely } from "./tool_running.ts";
+import type { TurnScope } from "./turn_scope.ts";
+
+const LONGEST_TITLE = 300;
+
+/** Rejects with an `Error` that says why not, or with what the model call rejects with. */
+export async function sampleFor(
+  one: Running,
+  request: SampleRequest,
+  scope: TurnScope,
+): Promise<SampleAnswer> {
+  if (!scope.sampler) throw new Error("no model can be asked here");
+  await allowed(one, request, scope);
+  return await scope.sampler(request);
+}
+
+async function allowed(
+  one: Running,
+  { server, tool, title }: SampleRequest,
+  scope: TurnScope,
+): Promise<void> {
+  const shown = scope.guard.redact(title, "terminal").slice(0, LONGEST_TITLE);
+  const call = { tool, mcpServer: server, title: shown, paths: [] };
+  const context = { ...scope.guardContext(), toolName: tool };
+  const verdict = safely(() => scope.guard.reviewCall?.(call, context) ?? { type: "allow" as const }, null);
+  if (verdict === null) throw new Error("the safety check itself failed");
+  if (verdict.type === "block") throw new Error(verdict.reason);
+  if (verdict.type === "allow") return;
+  const { payload, targets } = verdict;
+  const known = scope.knownRefusal(payload, targets);
+  const outcome = known ?? await scope.ask(payload, one.call.id, one.view.name);
+  const answer = outcome.type === "answered" ? outcome.answer : null;
+  if (known || answer?.type !== "choice" || answer.choice === "deny") {
+    if (!known) scope.rememberRefusal(payload, targets, outcome);
+    throw new Error(refusal(outcome));
+  }
+  await scope.guard.grant(payload, answer, scope.guardContext()).catch((error) => {
+    const why = error instanceof Error ? error.message : String(error);
+    scope.publish({ type: "status", kind: "warn", text: `The approval holds for this once only: ${why}` });
+  });
+}
+
+function refusal({ type }: AskOutcome): string {
+  if (type === "timeout") return "nobody answered the question whether it may";
+  return type === "unattended" ? "nobody can be asked whether it may" : "the user does not allow it";
+}
