@@ -1,25 +1,10 @@
 /** `clarify`: asks the human one question and waits (core.md B.8). Offered only where somebody can be asked. */
 import type { AskOutcome, Tool } from "@/core/contract.ts";
-import { type Args, maybeString, readText, shorten } from "./args.ts";
+import { readText } from "./args.ts";
+import { choicesOf, clarify } from "./cards/work.ts";
 import { fail, settle, succeed } from "./result.ts";
 
 const MAX_CHOICES = 4;
-
-/** Labels of the choices; objects are flattened to the text they carry. */
-function choicesOf(args: Args): string[] {
-  if (!Array.isArray(args.choices)) return [];
-  return args.choices.map(labelOf).filter((label) => label !== "").slice(0, MAX_CHOICES);
-}
-
-function labelOf(choice: unknown): string {
-  if (typeof choice === "string" || typeof choice === "number") return String(choice).trim();
-  if (typeof choice !== "object" || choice === null) return "";
-  const raw = choice as Record<string, unknown>;
-  for (const key of ["label", "title", "text", "name", "value", "description"]) {
-    if (typeof raw[key] === "string" && raw[key]) return (raw[key] as string).trim();
-  }
-  return "";
-}
 
 function answerOf(outcome: AskOutcome): { response: string; note?: string } | null {
   if (outcome.type === "answered") {
@@ -49,30 +34,20 @@ export function createClarify(): Tool {
     parameters: {
       type: "object",
       properties: {
-        question: { type: "string", description: "The question" },
+        question: { type: "string" },
         choices: {
           type: "array",
           items: { type: "string" },
           maxItems: MAX_CHOICES,
-          description: "Up to four answers to choose from; the user may always answer freely",
+          description: "The user may always answer freely",
         },
-        multiple: { type: "boolean", description: "Several of the choices may be taken", default: false },
+        multiple: { type: "boolean", description: "Several may be taken" },
       },
       required: ["question"],
     },
     parallel: "never",
     available: ({ canClarify }) => canClarify,
-    describe(args) {
-      const question = maybeString(args, "question") ?? "";
-      const lines = [question, ...choicesOf(args).map((choice, i) => `${i + 1}. ${choice}`)];
-      return {
-        title: question ? `clarify: ${shorten(question)}` : "clarify",
-        label: shorten(question),
-        kind: "other",
-        locations: [],
-        startText: lines.join("\n").trim(),
-      };
-    },
+    describe: clarify,
     execute: (args, context) =>
       settle(async () => {
         const question = readText(args, "question").trim();

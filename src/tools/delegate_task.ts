@@ -10,13 +10,12 @@ import type {
   Delegator,
   Tool,
   ToolContext,
-  ToolDescription,
   ToolOutcome,
 } from "@/core/contract.ts";
-import { type Args, maybeString, readText, shorten, ToolError } from "./args.ts";
+import { type Args, maybeString, readText, ToolError } from "./args.ts";
+import { delegateTask } from "./cards/work.ts";
 import { fail, settle, succeed } from "./result.ts";
 
-const MAX_TITLE = 60;
 const DISPATCHED =
   "The tasks run in the background. Their results come by themselves as a later message; do not wait or ask for " +
   "them. Go on with other work, or tell the user and end your turn.";
@@ -64,36 +63,9 @@ export function createDelegateTask(): Tool {
     },
     parallel: "never",
     available: ({ settings }) => settings.delegation.max_spawn_depth > 0,
-    describe,
+    describe: delegateTask,
     execute: (args, context) => settle(() => run(args, context)),
   };
-}
-
-function describe(args: Args): ToolDescription {
-  const goals = goalsOf(args);
-  const action = maybeString(args, "action") ?? "spawn";
-  const title = action !== "spawn"
-    ? `delegate ${shorten(action, 10)}${suffix(maybeString(args, "subagent_id"))}`
-    : goals.length > 1 || Array.isArray(args.tasks)
-    ? `delegate batch (${goals.length} ${goals.length === 1 ? "task" : "tasks"})`
-    : `delegate: ${shorten(goals[0] ?? "", MAX_TITLE)}`;
-  return {
-    title,
-    label: shorten(goals.join("; ")) || action,
-    kind: "execute",
-    locations: [],
-    startText: goals.length > 1 ? goals.map((one, i) => `${i + 1}. ${one}`).join("\n") : goals[0] ?? "",
-  };
-}
-
-function suffix(id: string | null): string {
-  return id === null ? "" : `: ${shorten(id, 40)}`;
-}
-
-/** Whatever shape the call has. */
-function goalsOf(args: Args): string[] {
-  if (!Array.isArray(args.tasks)) return [maybeString(args, "goal") ?? ""].filter(Boolean);
-  return args.tasks.map((task) => isObject(task) ? maybeString(task, "goal") ?? "" : "").filter(Boolean);
 }
 
 async function run(args: Args, context: ToolContext): Promise<ToolOutcome> {

@@ -3,7 +3,8 @@
  * session does not change; the next session sees what was saved.
  */
 import { isMemoryEnabled, memoryLimit, memoryPath, type MemoryTarget, type Tool } from "@/core/mod.ts";
-import { type Args, maybeString, shorten, ToolError } from "./args.ts";
+import { type Args, maybeString, ToolError } from "./args.ts";
+import { memory } from "./cards/knowledge.ts";
 import { changeMemory, type MemoryOperation } from "./memory_file.ts";
 import { stageWrite } from "./pending_writes.ts";
 import { fail, settle, succeed } from "./result.ts";
@@ -39,28 +40,21 @@ function readOperations(args: Args): MemoryOperation[] {
   });
 }
 
-function summaryOf(args: Args): string {
-  const list = Array.isArray(args.operations) ? args.operations.length : 0;
-  if (list > 0) return `${list} change${list === 1 ? "" : "s"}`;
-  const text = maybeString(args, "content") ?? maybeString(args, "old_text") ?? "";
-  return shorten(`${maybeString(args, "action") ?? ""} ${text}`);
-}
-
 export function createMemory(): Tool {
   return {
     name: "memory",
     toolset: "memory",
     description:
       "Saves short facts for later sessions. user: who the user is, what they prefer. memory: this machine, " +
-      "conventions, lessons. replace and remove find an entry by a part of it. When it is full, merge or remove in " +
+      "conventions, lessons. replace and remove find an entry by a part of it, old_text. When full, merge or remove in " +
       "the same call with operations (all or nothing).",
     parameters: {
       type: "object",
       properties: {
         target: { type: "string", enum: ["memory", "user"] },
         action: { type: "string", enum: [...ACTIONS] },
-        content: { type: "string", description: "The new entry" },
-        old_text: { type: "string", description: "Part of the old entry" },
+        content: { type: "string" },
+        old_text: { type: "string" },
         operations: {
           type: "array",
           items: {
@@ -78,16 +72,7 @@ export function createMemory(): Tool {
     },
     parallel: "never",
     available: ({ settings }) => isMemoryEnabled(settings, "memory") || isMemoryEnabled(settings, "user"),
-    describe(args) {
-      const label = summaryOf(args);
-      return {
-        title: `memory ${maybeString(args, "target") ?? ""}: ${label}`,
-        label,
-        kind: "other",
-        locations: [],
-        startText: "",
-      };
-    },
+    describe: memory,
     execute(args, context) {
       return settle(async () => {
         const target = readTarget(args);

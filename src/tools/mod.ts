@@ -16,7 +16,8 @@ import { createReadFile } from "./read_file.ts";
 import { createSearchFiles } from "./search_files.ts";
 import { createTerminal } from "./terminal.ts";
 import { createMemory } from "./memory.ts";
-import { createSessionSearch, type SessionReader } from "./session_search.ts";
+import { createSessionSearch, type OpenProfile } from "./session_search.ts";
+import type { SessionReader } from "./session_search_look.ts";
 import { createSkillManage } from "./skills_manage.ts";
 import { SkillRegistry } from "./skills_registry.ts";
 import { createSkillsList, createSkillView } from "./skills_view.ts";
@@ -48,6 +49,8 @@ export interface ToolsOptions {
   readonly skills?: SkillRegistry;
   /** Stored conversations, opened when they are first asked for; absent: no `session_search`. */
   sessions?(): SessionReader;
+  /** Those of another profile; absent: only this one's are looked through. */
+  readonly openProfile?: OpenProfile;
 }
 
 /** The built-in tools, in the order in which a model sees them. */
@@ -69,7 +72,7 @@ export function createTools(options: ToolsOptions = {}): readonly Tool[] {
     createVisionAnalyze(),
     createTodo(),
     createMemory(),
-    ...(options.sessions ? [createSessionSearch(options.sessions)] : []),
+    ...(options.sessions ? [createSessionSearch(options.sessions, options.openProfile)] : []),
     ...(options.skills ? skillTools(options.skills) : []),
     createDelegateTask(),
     createClarify(),

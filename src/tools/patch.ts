@@ -2,15 +2,9 @@
  * `patch`: changes a part of one file (replace mode) or several files at once (V4A), wholly or not at all
  * (core.md B.5). The work is in `replace.ts` and `v4a_*.ts`; this file is the tool around it.
  */
-import type {
-  EditProposal,
-  FileEdit,
-  Tool,
-  ToolContext,
-  ToolDescription,
-  ToolOutcome,
-} from "@/core/contract.ts";
-import { type Args, maybeString, readBoolean, readText, shorten, ToolError } from "./args.ts";
+import type { EditProposal, FileEdit, Tool, ToolContext, ToolOutcome } from "@/core/contract.ts";
+import { type Args, maybeString, readBoolean, readText, ToolError } from "./args.ts";
+import { patch, patchedPaths } from "./cards/files.ts";
 import { unifiedDiff } from "./diff.ts";
 import { commit, type EditPlan, editsOf, proposalOf, readForEdit, replan } from "./edit_plan.ts";
 import { ledgerOf } from "./file_ledger.ts";
@@ -22,7 +16,6 @@ import { MatchError, replaceText } from "./replace.ts";
 import { settle, succeed } from "./result.ts";
 import { similarNames } from "./similar_names.ts";
 import { planPatch } from "./v4a_plan.ts";
-import { pathsInPatch } from "./v4a_parse.ts";
 import { refuseRedacted } from "./write_file.ts";
 
 interface Planned {
@@ -37,13 +30,6 @@ function modeOf(args: Args): "replace" | "patch" {
   if (mode === "patch" || mode === "replace") return mode;
   if (mode) throw new ToolError(`Argument 'mode' must be "replace" or "patch", got '${mode}'`);
   return maybeString(args, "patch") && args.old_string === undefined ? "patch" : "replace";
-}
-
-function writtenPaths(args: Args): string[] {
-  const patch = maybeString(args, "patch");
-  const one = maybeString(args, "path");
-  const v4a = maybeString(args, "mode") === "patch" || (patch && args.old_string === undefined);
-  return v4a ? pathsInPatch(patch ?? "") : one ? [one] : [];
 }
 
 async function planReplace(args: Args, context: ToolContext): Promise<Planned> {
@@ -87,7 +73,7 @@ function adviseAfter(error: MatchError, oldText: string, real: string, context: 
 }
 
 async function plan(args: Args, context: ToolContext): Promise<Planned> {
-  for (const path of writtenPaths(args)) {
+  for (const path of patchedPaths(args)) {
     const target = await resolvePath(path, context.cwd, context.platform);
     refuseOtherProfile(target, args, context.home);
   }
@@ -114,7 +100,7 @@ function pathsWhere(edits: readonly FileEdit[], test: (edit: FileEdit) => boolea
 }
 
 async function lockPaths(args: Args, context: ToolContext): Promise<string[]> {
-  const reals = writtenPaths(args).map(async (path) =>
+  const reals = patchedPaths(args).map(async (path) =>
     (await resolvePath(path, context.cwd, context.platform)).real
   );
   return await Promise.all(reals);
@@ -141,47 +127,30 @@ async function execute(args: Args, context: ToolContext, locks: PathLocks): Prom
   });
 }
 
-function describe(args: Args, cwd: string): ToolDescription {
-  const written = writtenPaths(args);
-  const mode = maybeString(args, "mode") ??
-    (args.patch !== undefined && args.old_string === undefined ? "patch" : "replace");
-  const shown = written.join(", ");
-  return {
-    title: shown ? `patch (${mode}): ${shown}` : "patch",
-    label: shorten(shown),
-    kind: "edit",
-    locations: written.flatMap((path) => {
-      const absolute = absoluteOf(path, cwd);
-      return absolute ? [{ path: absolute }] : [];
-    }),
-    startText: shown ? `Editing ${shown}` : "",
-  };
-}
-
 export function createPatch(locks: PathLocks): Tool {
   return {
     name: "patch",
     toolset: "file",
     description:
-      "Changes files in place. mode=replace: finds old_string in one file and puts new_string there; it must match " +
-      "one place only, unless replace_all. mode=patch: a V4A patch over several files (*** Begin Patch, " +
+      "Changes files in place. mode=replace: puts new_string in the place of old_string in path; it must match one " +
+      "place only, unless replace_all. mode=patch: patch is a V4A patch over several files (*** Begin Patch, " +
       "*** Update File: p, @@ hint @@, lines with ' ', '-', '+', *** Add File, *** Delete File, *** Move File: a -> b, " +
       "*** End Patch); all of it applies or none. The result holds the diff.",
     parameters: {
       type: "object",
       properties: {
         mode: { type: "string", enum: ["replace", "patch"], default: "replace" },
-        path: { type: "string", description: "replace: the file" },
-        old_string: { type: "string", description: "replace: the text to find, with enough lines around it" },
-        new_string: { type: "string", description: "replace: the text to put there; empty removes" },
-        replace_all: { type: "boolean", default: false, description: "replace: every match" },
-        patch: { type: "string", description: "patch: the V4A patch" },
-        cross_profile: { type: "boolean", description: "Allow another profile's files", default: false },
+        path: { type: "string" },
+        old_string: { type: "string", description: "With enough lines around it" },
+        new_string: { type: "string" },
+        replace_all: { type: "boolean" },
+        patch: { type: "string" },
+        cross_profile: { type: "boolean", description: "Allow another profile's files" },
       },
     },
     parallel: "path",
-    describe: (args, { cwd }) => describe(args, cwd),
-    paths: (args, { cwd }) => writtenPaths(args).flatMap((path) => absoluteOf(path, cwd) ?? []),
+    describe: patch,
+    paths: (args, { cwd }) => patchedPaths(args).flatMap((path) => absoluteOf(path, cwd) ?? []),
     propose: async (args, context): Promise<EditProposal> =>
       proposalOf("patch", (await plan(args, context)).plan, args),
     execute: (args, context) => settle(() => execute(args, context, locks), { success: false }),

@@ -1,7 +1,8 @@
 /** `process`: looks after the background processes of the session (core.md B.4). Other sessions' are unknown to it. */
 import { within } from "@/lib/abort.ts";
 import type { Tool, ToolContext, ToolOutcome } from "@/core/contract.ts";
-import { type Args, cut, maybeString, readInteger, readText, shorten, ToolError } from "./args.ts";
+import { type Args, cut, maybeString, readInteger, readText, ToolError } from "./args.ts";
+import { process } from "./cards/work.ts";
 import { type BackgroundProcess, processesOf, type ProcessTable } from "./process_table.ts";
 import { dumpsEnvironment } from "./foreground_rules.ts";
 import type { NoticeLimiter } from "./process_watch.ts";
@@ -146,38 +147,22 @@ export function createProcess(limiter: NoticeLimiter): Tool {
     name: "process",
     toolset: "terminal",
     description:
-      "Looks after processes that terminal started with background=true: list, poll (state and last output), log " +
-      "(lines), wait, kill, write (raw stdin), submit (stdin and a newline), close (end of stdin).",
+      "Looks after processes that terminal started with background=true. poll: state and last output; log: lines " +
+      "(offset, limit); write: raw stdin; submit: stdin and a newline; close: end of stdin.",
     parameters: {
       type: "object",
       properties: {
         action: { type: "string", enum: [...ACTIONS] },
-        session_id: { type: "string", description: "The proc_… id; for all actions but list" },
-        data: { type: "string", description: "write, submit: the text" },
-        timeout: { type: "integer", minimum: 1, description: "wait: seconds" },
-        offset: {
-          type: "integer",
-          minimum: 0,
-          description: "log: first line, from 0; default: the last lines",
-        },
-        limit: { type: "integer", minimum: 1, description: "log: number of lines, default 200" },
+        session_id: { type: "string", description: "proc_…; for all but list" },
+        data: { type: "string" },
+        timeout: { type: "integer", description: "wait: seconds" },
+        offset: { type: "integer", description: "From 0; default: the last lines" },
+        limit: { type: "integer", default: 200 },
       },
       required: ["action"],
     },
     parallel: "never",
-    describe(args) {
-      const action = maybeString(args, "action") ?? "";
-      const id = maybeString(args, "session_id");
-      const data = maybeString(args, "data");
-      const lines = [action, id ?? "", data === null ? "" : cut(data, 500)].filter((line) => line !== "");
-      return {
-        title: action ? `process ${action}${id ? `: ${id}` : ""}` : "process",
-        label: shorten([action, id ?? ""].join(" ")),
-        kind: "execute",
-        locations: [],
-        startText: lines.join("\n"),
-      };
-    },
+    describe: process,
     // What goes to a shell's stdin is a command like any other.
     command: (args) => args.action === "submit" || args.action === "write" ? maybeString(args, "data") : null,
     execute: (args, context) => settle(() => run(args, context, limiter)),

@@ -4,7 +4,8 @@
  */
 import { basename } from "node:path";
 import type { Tool, ToolContext, ToolOutcome } from "@/core/contract.ts";
-import { type Args, maybeNumber, maybeString, readInteger, readText, shorten, ToolError } from "./args.ts";
+import { type Args, maybeString, readInteger, readText, ToolError } from "./args.ts";
+import { readFile as card } from "./cards/files.ts";
 import { type FileLedger, ledgerOf } from "./file_ledger.ts";
 import { absoluteOf, type ResolvedPath, resolvePath } from "./paths.ts";
 import { readRefusal } from "./read_deny.ts";
@@ -196,38 +197,19 @@ export function createReadFile(): Tool {
     name: "read_file",
     toolset: "file",
     description:
-      "Reads a text file as numbered lines (`<n>|<text>`), in pages. Prefer it to cat, head and tail. The numbers " +
-      "are not part of the file. For pictures use vision_analyze.",
+      "Reads a text file in pages, as lines `<n>|<text>`; the numbers are not part of it. Prefer it to cat, head and " +
+      "tail. For pictures use vision_analyze.",
     parameters: {
       type: "object",
       properties: {
-        path: { type: "string", description: "Absolute, relative to the working directory, or ~/…" },
-        offset: { type: "integer", minimum: 1, default: 1, description: "First line, from 1" },
-        limit: {
-          type: "integer",
-          minimum: 1,
-          maximum: 2000,
-          default: DEFAULT_LIMIT,
-          description: "Number of lines",
-        },
+        path: { type: "string" },
+        offset: { type: "integer", description: "First line, from 1" },
+        limit: { type: "integer", maximum: 2000, default: DEFAULT_LIMIT, description: "Lines" },
       },
       required: ["path"],
     },
     parallel: "path",
-    describe(args, { cwd }) {
-      const path = maybeString(args, "path") ?? "";
-      const absolute = absoluteOf(path, cwd);
-      const line = maybeNumber(args, "offset");
-      return {
-        title: path ? `read: ${path}` : "read_file",
-        label: shorten(path),
-        kind: "read",
-        locations: absolute
-          ? [{ path: absolute, ...(line && line >= 1 ? { line: Math.trunc(line) } : {}) }]
-          : [],
-        startText: "",
-      };
-    },
+    describe: card,
     paths(args, { cwd }) {
       const path = absoluteOf(maybeString(args, "path"), cwd);
       return path ? [path] : [];

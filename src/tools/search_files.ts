@@ -4,10 +4,11 @@
  */
 import { relative } from "node:path";
 import type { Tool, ToolContext, ToolOutcome } from "@/core/contract.ts";
-import { type Args, maybeString, readInteger, readText, shorten, ToolError } from "./args.ts";
+import { type Args, maybeString, readInteger, readText, ToolError } from "./args.ts";
+import { searchFiles } from "./cards/files.ts";
 import { ledgerOf } from "./file_ledger.ts";
 import { globTest, hasGlob } from "./glob.ts";
-import { absoluteOf, resolvePath, shownPath } from "./paths.ts";
+import { resolvePath, shownPath } from "./paths.ts";
 import { isCredentialPath, readRefusal } from "./read_deny.ts";
 import { fail, settle, succeed } from "./result.ts";
 import { listByRipgrep, searchByRipgrep } from "./search_rg.ts";
@@ -269,35 +270,19 @@ export function createSearchFiles(): Tool {
     parameters: {
       type: "object",
       properties: {
-        pattern: { type: "string", description: "content: a regular expression; files: a glob such as *.ts" },
+        pattern: { type: "string", description: "Regular expression, or glob such as *.ts" },
         target: { type: "string", enum: ["content", "files"], default: "content" },
-        path: { type: "string", default: ".", description: "Directory or file to search" },
-        file_glob: { type: "string", description: "Only files that match, such as *.py" },
-        limit: { type: "integer", minimum: 1, default: 50 },
-        offset: { type: "integer", minimum: 0, default: 0 },
+        path: { type: "string", description: "Directory or file" },
+        file_glob: { type: "string", description: "Only in such files" },
+        limit: { type: "integer", default: 50 },
+        offset: { type: "integer" },
         output_mode: { type: "string", enum: ["content", "files_only", "count"], default: "content" },
-        context: { type: "integer", minimum: 0, default: 0, description: "Lines around each match" },
+        context: { type: "integer", description: "Lines around each match" },
       },
       required: ["pattern"],
     },
     parallel: "safe",
-    describe(args, { cwd }) {
-      const pattern = maybeString(args, "pattern") ?? "";
-      const path = maybeString(args, "path");
-      const absolute = absoluteOf(path, cwd);
-      const where = [path ? `in ${path}` : "", maybeString(args, "file_glob") ?? ""].filter(Boolean).join(
-        " ",
-      );
-      return {
-        title: pattern ? `search: ${shorten(pattern)}` : "search_files",
-        label: shorten(pattern),
-        kind: "search",
-        locations: absolute ? [{ path: absolute }] : [],
-        startText: `Searching ${maybeString(args, "target") ?? "content"} for ${
-          shorten(pattern, 200)
-        } ${where}`.trim(),
-      };
-    },
+    describe: searchFiles,
     execute: (args, context) => settle(() => search(args, context)),
   };
 }

@@ -10,6 +10,8 @@ import type { ContentQuery, SearchEnd, SearchScope, Sink } from "./search_types.
 
 /** Longer output lines are cut while reading. */
 const MAX_LINE_CHARS = 20_000;
+/** How long a ripgrep that was told to end is waited for. */
+const LEAVE_MS = 1_000;
 
 /** Splits chunks into lines of bounded length. */
 class LineSplitter {
@@ -50,7 +52,11 @@ async function run(options: Run, platform: Platform, scope: SearchScope): Promis
     enough = true;
     limitReason ??= reason;
     child.kill("SIGKILL");
+    // What hangs in the kernel (a dead network disk) cannot be killed and is not waited for.
+    leaving ??= setTimeout(() => given.resolve(null), LEAVE_MS);
   };
+  const given = Promise.withResolvers<null>();
+  let leaving: ReturnType<typeof setTimeout> | undefined;
   const onAbort = () => stop("cancelled");
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
@@ -64,7 +70,8 @@ async function run(options: Run, platform: Platform, scope: SearchScope): Promis
     timer = setTimeout(() => stop("timeout"), Math.max(1, scope.deadline - platform.clock.monotonic()));
     scope.signal.addEventListener("abort", onAbort, { once: true });
     if (scope.signal.aborted) onAbort();
-    const exit = await child.exited;
+    const exit = await Promise.race([child.exited, given.promise]);
+    if (exit === null) return { limitReason };
     if (!enough) take(null);
     // 1 = no match; 2 = an error, which with matches may concern single files only.
     if (!enough && exit.code === 2 && /regex parse error|error parsing|unrecognized flag/.test(stderr)) {
@@ -76,6 +83,7 @@ async function run(options: Run, platform: Platform, scope: SearchScope): Promis
     return null;
   } finally {
     clearTimeout(timer);
+    clearTimeout(leaving);
     scope.signal.removeEventListener("abort", onAbort);
   }
 }

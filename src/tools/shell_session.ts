@@ -12,6 +12,8 @@ import { bashArguments, isTooLong, type LoginSetup, parseReport, quote } from ".
 import { HeadTail, TextStream } from "./stream_text.ts";
 
 const KILL_AFTER_MS = 1_000;
+/** A login file that has not ended by then (a lock that nobody gives back) is done without. */
+const LOGIN_MS = 15_000;
 /** After SIGKILL; only a process stuck in the kernel needs longer, and nothing can be done about that. */
 const GIVE_UP_AFTER_MS = 1_500;
 const SPAWN_TRIES = 4;
@@ -141,11 +143,9 @@ export class ShellSession {
     const result = await this.#runOnce(options, context, login);
     if (!login) return result.result;
     if (result.began || result.result.end !== "interrupted") this.#loginDone = true;
-    // A login file ended the shell, or replaced it, before the command began: run it without them.
-    if (!result.began && result.result.end === "exited") {
-      return (await this.#runOnce(options, context, null)).result;
-    }
-    return result.result;
+    if (result.began || result.result.end === "interrupted") return result.result;
+    // A login file ended the shell, replaced it, or hangs: the command has not begun, and runs without them.
+    return (await this.#runOnce(options, context, null)).result;
   }
 
   async #runOnce(
@@ -178,7 +178,8 @@ export class ShellSession {
       },
     );
     if (options.prelude) feed(child, options.prelude.input);
-    const { end, exit } = await this.#wait(child, options.timeoutMs, context.signal);
+    const hasBegun = () => login === null || parseReport(report).began;
+    const { end, exit } = await this.#wait(child, options.timeoutMs, context.signal, hasBegun);
     output.push(text.end());
     const { began, state } = parseReport(report);
     if (state) {
@@ -200,7 +201,7 @@ export class ShellSession {
   }
 
   /** Waits for the end, the timeout or the abort; then nothing of the group is left. */
-  async #wait(child: Child, timeoutMs: number, signal: AbortSignal) {
+  async #wait(child: Child, timeoutMs: number, signal: AbortSignal, hasBegun: () => boolean) {
     let end: RunResult["end"] = "exited";
     let killTimer: ReturnType<typeof setTimeout> | undefined;
     let giveUp!: (value: null) => void;
@@ -216,6 +217,7 @@ export class ShellSession {
     };
     const onAbort = () => stop("interrupted");
     const timer = setTimeout(() => stop("timeout"), timeoutMs);
+    const loginTimer = setTimeout(() => hasBegun() || stop("timeout"), Math.min(LOGIN_MS, timeoutMs));
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
     this.#live.add(child);
@@ -227,6 +229,7 @@ export class ShellSession {
     } finally {
       this.#live.delete(child);
       clearTimeout(timer);
+      clearTimeout(loginTimer);
       clearTimeout(killTimer);
       signal.removeEventListener("abort", onAbort);
     }

@@ -6,13 +6,14 @@ import { dirname, join } from "node:path";
 import type { Tool, ToolContext, ToolOutcome } from "@/core/contract.ts";
 import { replaceFile, withFileLock } from "@/lib/file_lock.ts";
 import { type Args, maybeString, readBoolean, readText, ToolError } from "./args.ts";
+import { skillManage } from "./cards/knowledge.ts";
 import { isInside, realOf } from "./paths.ts";
 import { stageWrite } from "./pending_writes.ts";
 import { replaceText } from "./replace.ts";
 import { settle, succeed } from "./result.ts";
 import { parseSkill } from "./skills_document.ts";
 import { type Skill, SKILL_FILE, type SkillRegistry } from "./skills_registry.ts";
-import { linkedFiles, oneSkill, skillLabel, SUPPORT_FOLDERS } from "./skills_view.ts";
+import { linkedFiles, oneSkill, SUPPORT_FOLDERS } from "./skills_view.ts";
 
 const ACTIONS = ["create", "patch", "edit", "delete", "write_file", "remove_file"] as const;
 type Action = typeof ACTIONS[number];
@@ -49,15 +50,15 @@ export function createSkillManage(registry: SkillRegistry): Tool {
       required: ["action", "name"],
     },
     parallel: "never",
-    describe(args) {
-      const label = skillLabel(args);
-      return { title: `skill ${label}`, label, kind: "other", locations: [], startText: "" };
-    },
+    describe: skillManage,
     execute(args, context) {
       return settle(async () => {
         actionOf(args);
         readText(args, "name");
-        if (context.settings.skills.write_approval) return await stageWrite("skill", { ...args }, context);
+        if (context.settings.skills.write_approval) {
+          await checkNew(args);
+          return await stageWrite("skill", { ...args }, context);
+        }
         return await changeSkill(args, context, registry);
       }, { success: false });
     },
@@ -104,12 +105,20 @@ async function run(action: Action, name: string, request: Request): Promise<Tool
   return action === "write_file" ? await writeFile(skill, request) : await removeFile(skill, request);
 }
 
-async function create(name: string, { args, context, registry }: Request): Promise<ToolOutcome> {
+/** What can be said of a new skill without a look at those that are there. Nobody is asked about one that cannot be. */
+async function checkNew(args: Args): Promise<void> {
+  if (actionOf(args) !== "create") return;
+  const name = readText(args, "name").trim();
   checkName(name, "name");
   const category = maybeString(args, "category")?.trim() ?? "";
   if (category) { for (const part of category.split("/")) checkName(part, "category"); }
+  await checkDocument(readText(args, "content"), name);
+}
+
+async function create(name: string, { args, context, registry }: Request): Promise<ToolOutcome> {
+  await checkNew(args);
+  const category = maybeString(args, "category")?.trim() ?? "";
   const content = readText(args, "content");
-  await checkDocument(content, name);
   const taken = await registry.find(name, context.settings);
   if (taken.length > 0) {
     throw new ToolError(`There is a skill '${name}' already, in ${taken[0]!.dir}: patch or edit it`);
@@ -191,7 +200,8 @@ async function removeFile(skill: Skill, { args, context }: Request): Promise<Too
   return succeed({ success: true, message: `${file} of '${skill.name}' removed` });
 }
 
-function checkName(name: string, what: string): void {
+/** Throws `ToolError` unless a skill or a group may be called that. */
+export function checkName(name: string, what: string): void {
   if (NAME.test(name) && name.length <= MAX_NAME) return;
   throw new ToolError(
     `'${name}' cannot be a ${what}: lower-case letters, digits, '.', '_' and '-', at most ${MAX_NAME} characters`,
@@ -203,7 +213,8 @@ function checkSize(content: string): void {
   if (size > MAX_FILE) throw new ToolError(`The file has ${size} bytes, at most ${MAX_FILE} are allowed`);
 }
 
-async function checkDocument(content: string, name: string): Promise<void> {
+/** Throws `ToolError` unless the text is a whole `SKILL.md` of the skill `name`. */
+export async function checkDocument(content: string, name: string): Promise<void> {
   if (content.length > MAX_SKILL) {
     throw new ToolError(
       `SKILL.md has ${content.length} characters, at most ${MAX_SKILL} are allowed: move parts to references/`,

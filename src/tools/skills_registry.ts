@@ -4,7 +4,16 @@
  * when they changed; bounded in depth and number, links are followed, nothing is ever written here.
  */
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
-import type { Logger, Settings, SkillQuery, Skills, SkillSummary } from "@/core/contract.ts";
+import type {
+  Logger,
+  SeenOffer,
+  Settings,
+  SkillOffer,
+  SkillPlaceQuery,
+  SkillQuery,
+  Skills,
+  SkillSummary,
+} from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { absolutePath } from "./paths.ts";
 import { parseSkill, type SkillHead } from "./skills_document.ts";
@@ -136,6 +145,30 @@ export class SkillRegistry implements Skills {
       text.trim(),
       args.trim() ? `The user adds:\n${args.trim()}` : "",
     ].filter(Boolean).join("\n\n");
+  }
+
+  async offers(place: string, query: SkillPlaceQuery): Promise<readonly SkillOffer[] | null> {
+    return await (await import("./skills_places.ts")).offersAt(place, this, query);
+  }
+
+  async look(place: string, query: SkillPlaceQuery): Promise<SeenOffer> {
+    return await (await import("./skills_places.ts")).lookAt(place, this, query);
+  }
+
+  async install(
+    source: string,
+    query: SkillPlaceQuery,
+  ): Promise<{ readonly name: string; readonly path: string }> {
+    return await (await import("./skills_places.ts")).installFrom(source, this, query);
+  }
+
+  /** The skills of any folder, also of one that is a skill itself. */
+  async below(dir: string): Promise<Skill[]> {
+    const { files } = this.deps.platform;
+    const isSkill = (await files.stat(join(dir, SKILL_FILE)).catch(() => null))?.isFile === true;
+    const skill = isSkill ? await this.#read(dir, dirname(dir)) : null;
+    const found = skill ? [skill] : await this.#scan(dir);
+    return found.sort((a, b) => compare(a.category, b.category) || compare(a.name, b.name));
   }
 
   /** Folders with a `SKILL.md` below a root; what is inside such a folder is not searched further. */

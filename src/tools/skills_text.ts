@@ -27,6 +27,11 @@ export async function renderSkill(text: string, dir: string, context: RenderCont
   return inline_shell ? await runSnippets(filled, dir, context) : filled;
 }
 
+/** Whether `skills.inline_shell` would run something. */
+export function hasSnippet(text: string): boolean {
+  return text.search(SNIPPET) !== -1;
+}
+
 async function runSnippets(text: string, dir: string, context: RenderContext): Promise<string> {
   const parts: string[] = [];
   let from = 0, ran = 0;

@@ -2,7 +2,8 @@
 import { extname, join, relative } from "node:path";
 import type { Tool, ToolContext, ToolOutcome } from "@/core/contract.ts";
 import { isNotFound } from "@/platform/mod.ts";
-import { type Args, maybeString, readText, shorten, ToolError } from "./args.ts";
+import { maybeString, readText, ToolError } from "./args.ts";
+import { skillsList, skillView } from "./cards/knowledge.ts";
 import { isInside, realOf } from "./paths.ts";
 import { isCredentialPath } from "./read_deny.ts";
 import { settle, succeed } from "./result.ts";
@@ -28,16 +29,7 @@ export function createSkillsList(registry: SkillRegistry): Tool {
       properties: { category: { type: "string" } },
     },
     parallel: "safe",
-    describe(args) {
-      const label = shorten(maybeString(args, "category") ?? "");
-      return {
-        title: label ? `skills: ${label}` : "skills",
-        label,
-        kind: "read",
-        locations: [],
-        startText: "",
-      };
-    },
+    describe: skillsList,
     execute(args, context) {
       return settle(async () => {
         const all = await registry.list({ settings: context.settings });
@@ -71,12 +63,7 @@ export function createSkillView(registry: SkillRegistry): Tool {
       required: ["name"],
     },
     parallel: "safe",
-    describe(args) {
-      const label = shorten(
-        [maybeString(args, "name"), maybeString(args, "file_path")].filter(Boolean).join(" "),
-      );
-      return { title: `skill: ${label}`, label, kind: "read", locations: [], startText: "" };
-    },
+    describe: skillView,
     execute(args, context) {
       return settle(async () => {
         const skill = await usableSkill(registry, readText(args, "name"), context);
@@ -194,6 +181,7 @@ async function viewFile(skill: Skill, file: string, context: ToolContext): Promi
       name: skill.name,
       file,
       content: `[binary file, ${stat.size} bytes: ${path}]`,
+      file_type: extname(file),
     });
   }
   const content = await renderSkill(text, skill.dir, {
@@ -234,9 +222,4 @@ export async function linkedFiles(
     if (files.length > 0) found[name] = files;
   }
   return found;
-}
-
-/** Arguments that name a skill, for titles. */
-export function skillLabel(args: Args): string {
-  return shorten([maybeString(args, "action"), maybeString(args, "name")].filter(Boolean).join(" "));
 }

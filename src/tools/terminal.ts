@@ -10,9 +10,9 @@ import {
   readBoolean,
   readStrings,
   readText,
-  shorten,
   ToolError,
 } from "./args.ts";
+import { terminal } from "./cards/work.ts";
 import { exitMeaning } from "./exit_meaning.ts";
 import { dumpsEnvironment, refuseInForeground } from "./foreground_rules.ts";
 import { absolutePath } from "./paths.ts";
@@ -51,7 +51,7 @@ function readTimeout(args: Args, context: ToolContext, background: boolean): num
   if (value === null || value < 1) {
     throw new ToolError("Argument 'timeout' must be a whole number of seconds, at least 1");
   }
-  const most = Number(context.childEnv.TERMINAL_MAX_FOREGROUND_TIMEOUT) || MAX_FOREGROUND_S;
+  const most = context.settings.terminal.max_foreground_timeout ?? MAX_FOREGROUND_S;
   if (!background && value > most) {
     throw new ToolError(
       `A foreground timeout of ${value}s is over the limit of ${most}s. Start the command with background=true ` +
@@ -265,16 +265,7 @@ export function createTerminal(shared: TerminalShared): Tool {
       required: ["command"],
     },
     parallel: "never",
-    describe(args) {
-      const command = maybeString(args, "command") ?? "";
-      return {
-        title: command ? `terminal: ${shorten(command)}` : "terminal",
-        label: shorten(command),
-        kind: "execute",
-        locations: [],
-        startText: command ? `$ ${command}` : "",
-      };
-    },
+    describe: terminal,
     command: (args) => maybeString(args, "command"),
     place(args, { cwd, scope, platform }) {
       const here = shellOf(scope, { cwd, platform }).whereabouts(cwd);

@@ -1,18 +1,13 @@
 /** `todo`: the session's plan (core.md B.6). One list per session; every call answers with the whole list. */
 import type { Message, SessionScope, TodoItem, Tool } from "@/core/contract.ts";
 import { textOf } from "@/core/contract.ts";
-import { type Args, readBoolean, shorten, ToolError } from "./args.ts";
+import { readBoolean, ToolError } from "./args.ts";
+import { todo } from "./cards/work.ts";
 import { settle, succeed } from "./result.ts";
 
 const MAX_ITEMS = 256;
 const MAX_CHARS = 4_000;
 const STATUSES = ["pending", "in_progress", "completed", "cancelled"] as const;
-const MARKS: Record<TodoItem["status"], string> = {
-  pending: "[ ]",
-  in_progress: "[>]",
-  completed: "[x]",
-  cancelled: "[-]",
-};
 
 /** The list of one session. */
 export class TodoList {
@@ -103,31 +98,19 @@ function summaryOf(items: readonly TodoItem[]): Record<string, number> {
   return summary;
 }
 
-function previewOf(args: Args): string {
-  if (!Array.isArray(args.todos)) return "";
-  const lines = args.todos.slice(0, 8).map((item) => {
-    const raw = (typeof item === "object" && item !== null ? item : {}) as Record<string, unknown>;
-    const mark = MARKS[raw.status as TodoItem["status"]] ?? MARKS.pending;
-    return `${mark} ${shorten(String(raw.content ?? raw.id ?? ""), 120)}`;
-  });
-  if (args.todos.length > 8) lines.push(`… ${args.todos.length - 8} more`);
-  return lines.join("\n");
-}
-
 export function createTodo(): Tool {
   return {
     name: "todo",
     toolset: "todo",
     description:
-      "Keeps the task list of this session. Use it for work of three steps or more. Without 'todos' it returns the " +
-      "list. With 'todos' it replaces the list, or with merge=true updates items by id and adds new ones. Keep " +
-      "exactly one item in_progress and mark items completed as soon as they are done.",
+      "The task list of this session, for work of three steps or more. Without todos: returns it. With: replaces it, " +
+      "or with merge=true updates items by id and adds new ones. Keep exactly one item in_progress and mark items " +
+      "completed as soon as they are done.",
     parameters: {
       type: "object",
       properties: {
         todos: {
           type: "array",
-          description: "The items; leave out to read the list",
           items: {
             type: "object",
             properties: {
@@ -138,22 +121,11 @@ export function createTodo(): Tool {
             required: ["id", "content", "status"],
           },
         },
-        merge: { type: "boolean", description: "Update by id instead of replacing the list", default: false },
+        merge: { type: "boolean" },
       },
     },
     parallel: "never",
-    describe(args) {
-      const count = Array.isArray(args.todos) ? args.todos.length : null;
-      const title = count === null ? "todo" : `todo (${count} item${count === 1 ? "" : "s"})`;
-      const startText = previewOf(args);
-      return {
-        title,
-        label: shorten(startText.split("\n")[0] ?? ""),
-        kind: "other",
-        locations: [],
-        startText,
-      };
-    },
+    describe: todo,
     execute: (args, context) =>
       settle(() => {
         const list = todosOf(context.scope);

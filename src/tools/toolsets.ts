@@ -48,7 +48,7 @@ const RESERVED = new Set([
 /** Toolsets a surface never has. */
 const NEVER: Readonly<Record<string, readonly string[]>> = {
   acp: ["cronjob", "image_gen", "tts"],
-  api_server: ["clarify", "tts"],
+  api_server: ["tts"],
 };
 
 export interface ToolsetQuery {

@@ -3,20 +3,19 @@
  * image itself, else another model answers in words. Offered only where one of the two can see.
  */
 import type { Tool, ToolOutcome } from "@/core/contract.ts";
-import { cut, maybeString, readText, shorten, ToolError } from "./args.ts";
+import { maybeString, readText, ToolError } from "./args.ts";
+import { isUrl, shownSource, visionAnalyze } from "./cards/files.ts";
 import { absoluteOf } from "./paths.ts";
 import { settle, succeed } from "./result.ts";
 
 const DEFAULT_QUESTION = "Describe this image in detail.";
 const NOT_SEEN = "The image could not be looked at, so nothing is known about what it shows.";
-/** Of the source in results: a data URL is not repeated. */
-const SHOWN_CHARS = 500;
 
 export function createVisionAnalyze(): Tool {
   return {
     name: "vision_analyze",
     toolset: "vision",
-    description: "Looks at an image (a path, an http(s) or data URL) and answers a question about it.",
+    description: "Looks at an image and answers a question about it.",
     parameters: {
       type: "object",
       properties: {
@@ -27,19 +26,7 @@ export function createVisionAnalyze(): Tool {
     },
     parallel: "safe",
     available: ({ images }) => images === true,
-    describe(args, { cwd }) {
-      const source = maybeString(args, "image_url") ?? "";
-      const label = shorten(shownSource(source));
-      const path = isUrl(source) ? null : absoluteOf(source, cwd);
-      const question = maybeString(args, "question") ?? "";
-      return {
-        title: `look at: ${label}`,
-        label,
-        kind: "read",
-        locations: path ? [{ path }] : [],
-        startText: cut(question, 1_200),
-      };
-    },
+    describe: visionAnalyze,
     paths(args, { cwd }) {
       const source = maybeString(args, "image_url") ?? "";
       const path = isUrl(source) ? null : absoluteOf(source, cwd);
@@ -87,15 +74,4 @@ function nativeOutcome(
     ],
     isError: false,
   };
-}
-
-function isUrl(source: string): boolean {
-  return /^\s*(?:https?|data):/i.test(source);
-}
-
-function shownSource(source: string): string {
-  const text = source.trim();
-  return /^data:/i.test(text)
-    ? `${text.slice(0, text.indexOf(",") + 1 || 30).slice(0, 60)}…`
-    : text.slice(0, SHOWN_CHARS);
 }

@@ -7,7 +7,8 @@ import type { Tool, ToolContext, ToolOutcome } from "@/core/contract.ts";
 import { scanForInjection } from "@/lib/injection_scan.ts";
 import { wrapUntrusted } from "@/lib/untrusted.ts";
 import { checkPublicUrl } from "@/lib/url_safety.ts";
-import { type Args, readInteger, shorten, ToolError } from "./args.ts";
+import { type Args, readInteger, ToolError } from "./args.ts";
+import { addresses, webExtract } from "./cards/work.ts";
 import { settle, succeed } from "./result.ts";
 import { type Backend, chooseBackend } from "./web_backends.ts";
 import { type Blocklist, readBlocklist, secretInUrl } from "./web_rules.ts";
@@ -29,23 +30,14 @@ export function createWebExtract(env: (name: string) => string | undefined): Too
     parameters: {
       type: "object",
       properties: {
-        urls: { type: "array", items: { type: "string" }, maxItems: MAX_URLS, description: "http or https" },
-        char_limit: {
-          type: "integer",
-          minimum: MIN_CHARS,
-          maximum: MAX_CHARS,
-          description: "Characters per page",
-        },
+        urls: { type: "array", items: { type: "string" }, maxItems: MAX_URLS },
+        char_limit: { type: "integer", maximum: MAX_CHARS, description: "Characters of a page" },
       },
       required: ["urls"],
     },
     parallel: "safe",
     available: ({ settings }) => !("problem" in chooseBackend("extract", settings, env)),
-    describe(args) {
-      const [first = "", ...more] = addresses(args["urls"]);
-      const label = shorten(`${first}${more.length > 0 ? ` (+${more.length})` : ""}`);
-      return { title: `extract: ${label}`, label, kind: "fetch", locations: [], startText: "" };
-    },
+    describe: webExtract,
     execute(args, context) {
       return settle(() => extract(args, context, env)).then((outcome) => wrapped("web_extract", outcome));
     },
@@ -57,16 +49,6 @@ export function wrapped(tool: string, outcome: ToolOutcome): ToolOutcome {
   return typeof outcome.content === "string"
     ? { ...outcome, content: wrapUntrusted(tool, outcome.content) }
     : outcome;
-}
-
-/** The addresses as given: a list of texts or of objects with `url` or `href`, or one of them alone. */
-function addresses(value: unknown): string[] {
-  const list = Array.isArray(value) ? value : [value];
-  return list.flatMap((item) => {
-    const { url, href } = (typeof item === "object" && item !== null ? item : { url: item }) as Args;
-    const text = typeof url === "string" && url.trim() ? url : href;
-    return typeof text === "string" && text.trim() ? [text.trim()] : [];
-  });
 }
 
 async function extract(

@@ -4,7 +4,8 @@
  */
 import type { Tool } from "@/core/contract.ts";
 import { scanForInjection } from "@/lib/injection_scan.ts";
-import { maybeString, readInteger, readText, shorten, ToolError } from "./args.ts";
+import { readInteger, readText, ToolError } from "./args.ts";
+import { webSearch } from "./cards/work.ts";
 import { settle, succeed } from "./result.ts";
 import { chooseBackend } from "./web_backends.ts";
 import { readBlocklist } from "./web_rules.ts";
@@ -22,17 +23,13 @@ export function createWebSearch(env: (name: string) => string | undefined): Tool
       type: "object",
       properties: {
         query: { type: "string" },
-        limit: { type: "integer", minimum: 1, maximum: 100, default: 5 },
+        limit: { type: "integer", maximum: 100, default: 5 },
       },
       required: ["query"],
     },
     parallel: "safe",
     available: ({ settings }) => !("problem" in chooseBackend("search", settings, env)),
-    describe(args) {
-      const query = maybeString(args, "query") ?? "";
-      const label = shorten(query);
-      return { title: `web search: ${label}`, label, kind: "fetch", locations: [], startText: query };
-    },
+    describe: webSearch,
     execute(args, context) {
       return settle(async () => {
         const query = readText(args, "query").trim();

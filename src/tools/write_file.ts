@@ -3,7 +3,8 @@
  * file stay, what does not parse is refused, and text that this session has not seen is never overwritten.
  */
 import type { Tool, ToolContext, ToolOutcome } from "@/core/contract.ts";
-import { type Args, maybeString, readText, shorten, ToolError } from "./args.ts";
+import { type Args, maybeString, readText, ToolError } from "./args.ts";
+import { writeFile } from "./cards/files.ts";
 import { commit, type EditPlan, proposalOf, readForEdit, replan } from "./edit_plan.ts";
 import { type Lint, lintText } from "./lint.ts";
 import type { PathLocks } from "./path_locks.ts";
@@ -89,29 +90,19 @@ export function createWriteFile(locks: PathLocks): Tool {
     name: "write_file",
     toolset: "file",
     description:
-      "Writes a whole text file; parent directories are made. An existing file must have been read in this session " +
+      "Writes a whole text file and its missing directories. An existing file must have been read in this session " +
       "and be unchanged since. To change parts of a file use patch.",
     parameters: {
       type: "object",
       properties: {
-        path: { type: "string", description: "Absolute, relative to the working directory, or ~/…" },
-        content: { type: "string", description: "The complete new text" },
-        cross_profile: { type: "boolean", description: "Allow another profile's files", default: false },
+        path: { type: "string" },
+        content: { type: "string", description: "The whole text" },
+        cross_profile: { type: "boolean", description: "Allow another profile's files" },
       },
       required: ["path", "content"],
     },
     parallel: "path",
-    describe(args, { cwd }) {
-      const path = maybeString(args, "path") ?? "";
-      const absolute = absoluteOf(path, cwd);
-      return {
-        title: path ? `write: ${path}` : "write_file",
-        label: shorten(path),
-        kind: "edit",
-        locations: absolute ? [{ path: absolute }] : [],
-        startText: path ? `Writing ${path}` : "",
-      };
-    },
+    describe: writeFile,
     paths(args, { cwd }) {
       const path = absoluteOf(maybeString(args, "path"), cwd);
       return path ? [path] : [];

@@ -128,6 +128,9 @@ Deno.test("session_search read: the first 20 and the last 10 messages, long ones
   const short = await kit.search({ session_id: "short" });
   assertEquals([short.messages.length, short.truncated], [4, false]);
   assertEquals((await kit.search({ session_id: "Long talk" })).session_id, "long");
+  await kit.store.setTitle("short", "feature/login");
+  assertEquals((await kit.search({ session_id: "feature/login" })).session_id, "short");
+  assertEquals((await kit.search({ session_id: "default/long" })).session_id, "long");
   const none = await kit.search({ session_id: "nothing-here" });
   assertEquals([none.success, none.error], [
     false,
@@ -160,6 +163,64 @@ Deno.test("session_search scroll is refused in the own conversation, also in its
     false,
     "That message belongs to the conversation you are in: you have it before you already",
   ]);
+});
+
+Deno.test("session_search: sort and role_filter are asked of the store, not of its first 300 rows", async () => {
+  await using kit = await makeKit();
+  await kit.add("old", [agent("lynx in the file")]);
+  for (let n = 0; n < 4; n++) {
+    await kit.add(
+      `noise${n}`,
+      Array.from({ length: 100 }, () => ({
+        role: "tool",
+        toolCallId: "c",
+        toolName: "terminal",
+        content: "lynx",
+      } as Message)),
+    );
+  }
+  await kit.add("new", [user("a lynx, seen at last, in a long sentence about it")]);
+  await kit.add("me", [user("hi")]);
+  const ids = async (args: Json) => (await kit.search(args)).results.map((one: Json) => one.session_id);
+  assertEquals(await ids({ query: "lynx", sort: "newest" }), ["new", "old"]);
+  assertEquals(await ids({ query: "lynx", sort: "oldest" }), ["old", "new"]);
+  assertEquals((await ids({ query: "lynx" })).toSorted(), ["new", "old"]);
+  assertEquals(await ids({ query: "lynx", role_filter: "tool", sort: "oldest", limit: 1 }), ["noise0"]);
+});
+
+Deno.test("session_search: a conversation that belongs to a scoped key does not look into other profiles", async () => {
+  await using here = await makeStore();
+  await using other = await makeStore();
+  await using bench = await makeBench();
+  await other.store.createSession(sessionRow("theirs"));
+  await other.store.appendMessages("theirs", [user("a heron")]);
+  let closed = 0;
+  const ask = async (owner: string | null, args: Json) => {
+    const owners = { ofSession: (id: string) => id === "me" ? owner : null };
+    const sessions = new Proxy(here.store, {
+      get: (store, name) => {
+        if (name === "owners") return owners;
+        const value = store[name as keyof typeof store];
+        return typeof value === "function" ? value.bind(store) : value;
+      },
+    });
+    const openProfile = (name: string) =>
+      name === "work"
+        ? Object.assign(Object.create(other.store), {
+          close: () => void closed++,
+          owners: undefined,
+        })
+        : null;
+    const tool = createTools({ sessions: () => sessions, openProfile }).find((one) =>
+      one.name === "session_search"
+    )!;
+    return JSON.parse((await tool.execute(args, bench.context({ session: "me" }))).content as string);
+  };
+  const args = { query: "heron", profile: "work" };
+  assertEquals((await ask("key_1", args)).error, "There is no profile 'work' with conversations");
+  assertEquals((await ask("key_1", { session_id: "work/theirs" })).success, false);
+  assertEquals(closed, 0);
+  assertEquals((await ask(null, { profile: "nobody" })).success, false);
 });
 
 Deno.test("session_search is not there without a store", () => {

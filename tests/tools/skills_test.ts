@@ -1,6 +1,6 @@
 import type { Settings, Tool } from "@/core/mod.ts";
 import { createTools, SkillRegistry } from "@/tools/mod.ts";
-import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { assertEquals, assertMatch, assertWithin } from "../support/assert.ts";
 import { type Bench, type Json, makeBench } from "./context.ts";
 
 const SKILLS = {
@@ -158,15 +158,15 @@ Deno.test("skill_view errors: unknown, ambiguous, disabled, unsupported, out of 
 });
 
 Deno.test("skill_view runs inline commands only with skills.inline_shell, and ends those that hang", async () => {
-  await using kit = await makeKit({ inline_shell: true, inline_shell_timeout: 1 });
-  await kit.add("sh", "name: sh\ndescription: x", "A !`echo hi; pwd` B !`exit 3` C !`sleep 30`");
+  await using kit = await makeKit({ inline_shell: true, inline_shell_timeout: 3 });
+  await kit.add("sh", "name: sh\ndescription: x", "A !`echo hi; pwd` B !`exit 3` C !`sleep 60`");
   const start = performance.now();
   const { content } = await kit.run("skill_view", { name: "sh" });
   assertEquals(
     content,
-    `A hi\n${kit.bench.home}/skills/sh B [exit 3: exit 3] C [stopped after 1 s: sleep 30]`,
+    `A hi\n${kit.bench.home}/skills/sh B [exit 3: exit 3] C [stopped after 3 s: sleep 60]`,
   );
-  assert(performance.now() - start < 5_000);
+  assertWithin(performance.now() - start, 5_000);
   await kit.bench.platform.clock.delay(600);
 });
 
@@ -305,4 +305,7 @@ Deno.test("skills.write_approval stages the change and writes nothing", async ()
     JSON.parse(await kit.bench.read(`${kit.bench.home}/pending/${staged.pending_id}.json`)).kind,
     "skill",
   );
+  const refused = await kit.run("skill_manage", { action: "create", name: "No Name", content: DOCUMENT });
+  assertMatch(refused.error, /'No Name' cannot be a name/);
+  assertEquals((await kit.bench.platform.files.list(`${kit.bench.home}/pending`)).length, 1);
 });

@@ -26,12 +26,12 @@ function names(
 
 const ALL = "terminal file web vision todo memory session_search delegation clarify";
 
-Deno.test("selectTools() gives every surface its bundle; the API has no clarify", () => {
+Deno.test("selectTools() gives every surface its bundle", () => {
   assertEquals(["acp", "tui", "cli", "api_server"].map((surface) => names(surface).tools), [
     ALL,
     ALL,
     ALL,
-    "terminal file web vision todo memory session_search delegation",
+    ALL,
   ]);
 });
 
