@@ -280,20 +280,40 @@ export const MODEL_COMMAND: CommandSpec = {
 };
 
 export const MCP: CommandSpec = {
-  usage: ["list [--json]", "test <name> [options]"],
+  usage: [
+    "list [--json]",
+    "test [name] [options]",
+    "add <name> <url> [options]",
+    "add <name> -- <command…>",
+    "login <name> [options]",
+  ],
   about:
     "MCP servers give the agent further tools. They stand in config.jsonc under mcp_servers, by name: command and " +
     "args for a program, or url for a server on the network. A server that fails never stops the agent; what it " +
-    "writes to stderr is in logs/mcp-<name>.log of the data home.",
+    'writes to stderr is in logs/mcp-<name>.log of the data home. One with "auth": "oauth" wants a login, which is ' +
+    "kept in mcp-tokens/ of the data home and renewed by itself.",
   subcommands: [
     { name: "list", args: "", summary: "The servers of the configuration (default); starts nothing" },
-    { name: "test", args: "<name>", summary: "Start one, list its tools, end it; exit code 1 when it fails" },
+    { name: "test", args: "[name]", summary: "Start one or all, list the tools; exit code 1 when one fails" },
+    { name: "add", args: "<name> …", summary: "Write an entry: an address, or a command with its arguments" },
+    { name: "remove", args: "<name>", summary: "Take an entry out, and its login" },
+    { name: "login", args: "<name>", summary: "Log in at a server, in a browser on this machine" },
+    { name: "logout", args: "<name>", summary: "Delete what the login has given" },
   ],
   options: [
-    { name: "timeout", value: "<s>", summary: "test: how long it may take to start (default 15)" },
+    { name: "timeout", value: "<s>", summary: "How long a start (default 15) or a login (300) may take" },
+    { name: "sse", summary: "add: a server of the old kind, which speaks SSE" },
+    { name: "oauth", summary: "add: it wants a login" },
+    { name: "no-browser", summary: "login: only print the address" },
     JSON_OUT,
   ],
-  examples: [["hermes mcp test files", "does it start, and what does it offer?"]],
+  examples: [
+    ["hermes mcp add files -- npx -y @modelcontextprotocol/server-filesystem .", "a program on this machine"],
+    ["hermes mcp add tickets https://mcp.example.com/mcp --oauth", "a server that wants a login"],
+    ["hermes mcp test", "which of the servers work?"],
+    ["hermes mcp test files", "does it start, and what does it offer?"],
+    ["hermes mcp login tickets", 'for an entry with "auth": "oauth"'],
+  ],
 };
 
 export const POLICY: CommandSpec = {

@@ -8,7 +8,7 @@ import type { ToolContext, ToolOutcome } from "@/core/contract.ts";
 import type { Clock } from "@/platform/mod.ts";
 import { Breaker } from "./breaker.ts";
 import type { Connection, RequestLimits } from "./connection.ts";
-import type { ServerConfig } from "./entries.ts";
+import type { ServerConfig } from "./entry_types.ts";
 import { afterSending, asFailure, McpFailure } from "./failure.ts";
 import { outcome, type ResultPlace } from "./results.ts";
 
@@ -30,12 +30,24 @@ export class Calls {
   readonly #breaker: Breaker;
   /** The last of those that go one after the other. */
   #last: Promise<unknown> = Promise.resolve();
-  /** Monotonic milliseconds of the last call. */
+  /** Monotonic milliseconds of the last moment of a call. */
   lastUse = 0;
+  readonly #running = new Set<ToolContext>();
+  #quiet = Promise.withResolvers<void>();
 
   constructor(deps: CallDeps) {
     this.#deps = deps;
     this.#breaker = new Breaker(() => deps.clock.monotonic());
+  }
+
+  /** The calls that have their turn now. */
+  get running(): readonly ToolContext[] {
+    return [...this.#running];
+  }
+
+  /** Settles when no call runs; `null` = none does. */
+  get quiet(): Promise<void> | null {
+    return this.#running.size === 0 ? null : this.#quiet.promise;
   }
 
   /** Runs `work` on the server's connection. Throws `McpFailure`. */
@@ -68,6 +80,7 @@ export class Calls {
       timeoutMs: this.#deps.config.timeoutMs,
       onProgress: (text) => context.progress(text),
     };
+    this.#running.add(context);
     try {
       const result = await this.#tryTwice(work, limits);
       this.#breaker.worked();
@@ -78,7 +91,17 @@ export class Calls {
       if (failure.kind === "refused") this.#breaker.worked();
       else if (failure.kind !== "aborted") this.#breaker.failed();
       throw failure;
+    } finally {
+      this.#ended(context);
     }
+  }
+
+  #ended(context: ToolContext): void {
+    this.lastUse = this.#deps.clock.monotonic();
+    this.#running.delete(context);
+    if (this.#running.size > 0) return;
+    this.#quiet.resolve();
+    this.#quiet = Promise.withResolvers();
   }
 
   async #tryTwice<T>(work: Work<T>, limits: RequestLimits): Promise<T> {

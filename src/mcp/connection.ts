@@ -3,26 +3,16 @@
  * SDK's (stdio; Streamable HTTP; SSE). Every request has a bound and a cancel; every error comes out as an
  * `McpFailure`. Knows nothing of tools as the core sees them, of retries or of sessions.
  */
-import { abortable, isAbort, within } from "@/lib/abort.ts";
+import { abortable, within } from "@/lib/abort.ts";
 import type { Platform } from "@/platform/mod.ts";
-import type { HttpConfig, ServerConfig, StdioConfig } from "./entries.ts";
-import { asFailure, McpFailure } from "./failure.ts";
-import { trackedFetch } from "./http_fetch.ts";
-import {
-  Client,
-  type ClientOptions,
-  parseJSONRPCMessage,
-  ProtocolError,
-  SdkError,
-  SdkErrorCode,
-  SdkHttpError,
-  SSEClientTransport,
-  StreamableHTTPClientTransport,
-  type Transport,
-  UnauthorizedError,
-} from "./sdk.ts";
+import type { ServerConfig } from "./entry_types.ts";
+import { explain } from "./explain.ts";
+import { McpFailure } from "./failure.ts";
+import { type Link, openLink } from "./link.ts";
+import { Client, type ClientOptions, type SamplingResult, StreamableHTTPClientTransport } from "./sdk.ts";
 import type { ServerLog } from "./server_log.ts";
 import { StdioTransport } from "./stdio_transport.ts";
+import type { TokenStore } from "./token_store.ts";
 
 export interface RequestLimits {
   readonly signal: AbortSignal;
@@ -58,6 +48,10 @@ export interface ConnectOptions {
   readonly log: ServerLog;
   readonly signal: AbortSignal;
   readonly onToolsChanged: () => void;
+  /** Answers `sampling/createMessage`; `null`: the server may not ask the model. */
+  readonly onSampling: ((params: unknown, signal: AbortSignal) => Promise<object>) | null;
+  /** Where the login of an HTTP server with `auth: "oauth"` is kept. */
+  readonly tokens: (url: string) => TokenStore;
 }
 
 export type Connect = (config: ServerConfig, options: ConnectOptions) => Promise<Connection>;
@@ -97,54 +91,50 @@ async function shakeHands(
   options: ConnectOptions,
   more: ClientOptions,
 ): Promise<Connection> {
-  const transport = createTransport(config.connection, options);
-  const client = new Client({ name: "hermes", version: options.version }, { capabilities: {}, ...more });
+  const { onSampling, signal } = options;
+  const link = await openLink(config, options);
+  const capabilities = onSampling ? { sampling: {} } : {};
+  const client = new Client({ name: "hermes", version: options.version }, { capabilities, ...more });
   if (!more.listChanged) {
     client.setNotificationHandler("notifications/tools/list_changed", () => options.onToolsChanged());
   }
-  const opened = new LiveConnection(client, transport, options.log);
+  if (onSampling) answerSampling(client, onSampling);
+  const opened = new LiveConnection(client, link, options.log);
   try {
     const timeout = config.connectTimeoutMs;
-    await abortable(client.connect(transport, { signal: options.signal, timeout }), options.signal);
+    await abortable(client.connect(link.transport, { signal, timeout }), signal);
   } catch (error) {
     await opened.close();
-    throw opened.explain(error, config.connectTimeoutMs);
+    throw whyNotConnected(opened.explain(error, config.connectTimeoutMs), link);
   }
   return opened;
 }
 
-function createTransport(config: StdioConfig | HttpConfig, options: ConnectOptions): Transport {
-  const { platform, log } = options;
-  if (config.type === "stdio") {
-    return new StdioTransport({
-      command: config.command.startsWith("~/")
-        ? platform.homeDir() + config.command.slice(1)
-        : config.command,
-      args: config.args,
-      cwd: options.cwd,
-      env: options.env,
-      platform,
-      log,
-      parse: parseJSONRPCMessage,
-    });
-  }
-  const http = { requestInit: { headers: { ...config.headers } }, fetch: trackedFetch(platform) };
-  const url = new URL(config.url);
-  return config.type === "sse"
-    ? new SSEClientTransport(url, http) as Transport
-    : new StreamableHTTPClientTransport(url, http) as Transport;
+function answerSampling(client: Client, answer: NonNullable<ConnectOptions["onSampling"]>): void {
+  client.setRequestHandler("sampling/createMessage", async ({ params }, { mcpReq }) => {
+    return await answer(params, mcpReq.signal) as SamplingResult;
+  });
+}
+
+/** A web page is no server that will be there later. */
+function whyNotConnected(failure: McpFailure, link: Link): McpFailure {
+  if (!link.sawPage() || failure.kind === "aborted") return failure;
+  return new McpFailure(
+    "hopeless",
+    "the address answers with a web page and not as an MCP server; mend url, or try on with skip_preflight",
+  );
 }
 
 class LiveConnection implements Connection {
   readonly closed: Promise<string>;
   readonly #client: Client;
-  readonly #transport: Transport;
+  readonly #link: Link;
   readonly #log: ServerLog;
   #closing: Promise<void> | null = null;
 
-  constructor(client: Client, transport: Transport, log: ServerLog) {
+  constructor(client: Client, link: Link, log: ServerLog) {
     this.#client = client;
-    this.#transport = transport;
+    this.#link = link;
     this.#log = log;
     this.closed = new Promise((resolve) => {
       client.onclose = () => resolve(this.#reason());
@@ -199,60 +189,30 @@ class LiveConnection implements Connection {
   }
 
   async #close(): Promise<void> {
-    if (this.#transport instanceof StreamableHTTPClientTransport && this.#transport.sessionId) {
-      await within(this.#transport.terminateSession().catch(() => {/* it forgets by itself */}), 500);
+    const { transport } = this.#link;
+    if (transport instanceof StreamableHTTPClientTransport && transport.sessionId) {
+      await within(transport.terminateSession().catch(() => {/* it forgets by itself */}), 500);
     }
     await this.#client.close().catch(() => {/* closed is closed */});
-    await this.#transport.close().catch(() => {/* it never started */});
+    await transport.close().catch(() => {/* it never started */});
+    this.#link.close();
   }
 
-  get #startFailure(): McpFailure | null {
-    return this.#transport instanceof StdioTransport ? this.#transport.failure : null;
+  /** As an `McpFailure`; a lost connection with what its end has left. */
+  explain(error: unknown, timeoutMs: number): McpFailure {
+    const { transport } = this.#link;
+    const started = transport instanceof StdioTransport ? transport.failure : null;
+    return explain(error, { timeoutMs, lost: () => started ?? new McpFailure("connection", this.#reason()) });
   }
 
   #reason(): string {
-    if (!(this.#transport instanceof StdioTransport)) return "the connection was closed";
-    const { exit } = this.#transport;
+    const { transport } = this.#link;
+    if (!(transport instanceof StdioTransport)) return "the connection was closed";
+    const { exit } = transport;
     const how = exit?.signal ? `ended by ${exit.signal}` : `ended with code ${exit?.code ?? "unknown"}`;
     const last = this.#log.lastLine;
     return `the server ${how}${last ? ` (${last})` : ""}`;
   }
-
-  explain(error: unknown, timeoutMs: number): McpFailure {
-    if (error instanceof McpFailure) return error;
-    if (isAbort(error)) return new McpFailure("aborted", "cancelled");
-    if (error instanceof UnauthorizedError) {
-      return new McpFailure("expired", "the server wants other credentials");
-    }
-    if (error instanceof SdkHttpError) return httpFailure(error);
-    if (error instanceof ProtocolError) return new McpFailure("refused", error.message);
-    if (!(error instanceof SdkError)) return networkFailure(error);
-    switch (error.code) {
-      case SdkErrorCode.RequestTimeout:
-        return new McpFailure("timeout", `no answer within ${Math.round(timeoutMs / 100) / 10} s`);
-      case SdkErrorCode.ConnectionClosed:
-      case SdkErrorCode.NotConnected:
-        return this.#startFailure ?? new McpFailure("connection", this.#reason());
-      default:
-        return asFailure(error);
-    }
-  }
-}
-
-function httpFailure(error: SdkHttpError): McpFailure {
-  const { status } = error;
-  if (status === 401 || status === 403) {
-    return new McpFailure("expired", `the server refused the credentials (HTTP ${status})`);
-  }
-  if (status === 404) {
-    return new McpFailure("expired", "the server does not know this address or session (HTTP 404)");
-  }
-  return new McpFailure("connection", `the server answered with HTTP ${status}`);
-}
-
-function networkFailure(error: unknown): McpFailure {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return asFailure(cause);
 }
 
 interface Step {

@@ -4,36 +4,20 @@
  */
 import type { McpServerEntry } from "@/core/contract.ts";
 import { suspicion } from "./entry_check.ts";
-
-export interface ServerConfig {
-  readonly name: string;
-  readonly enabled: boolean;
-  readonly connection: StdioConfig | HttpConfig;
-  /** Milliseconds. */
-  readonly timeoutMs: number;
-  readonly connectTimeoutMs: number;
-  readonly keepaliveMs: number;
-  readonly parallel: boolean;
-  readonly include: readonly string[] | null;
-  readonly exclude: readonly string[];
-  readonly resources: boolean;
-  readonly prompts: boolean;
-}
-
-export interface StdioConfig {
-  readonly type: "stdio";
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  /** Absolute; `null` = where the session (or the program) is. */
-  readonly cwd: string | null;
-}
-
-export interface HttpConfig {
-  readonly type: "http" | "sse";
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
+import {
+  BadEntry,
+  flag,
+  isTree,
+  limit,
+  milliseconds,
+  text,
+  textMap,
+  texts,
+  type Tree,
+  whole,
+} from "./entry_fields.ts";
+import { readHttp } from "./entry_http.ts";
+import type { HttpConfig, SamplingConfig, ServerConfig, StdioConfig } from "./entry_types.ts";
 
 /** What was given, and either what it means or why it cannot be used. */
 export interface Entry {
@@ -44,10 +28,6 @@ export interface Entry {
   /** Equal for entries that mean the same. */
   readonly print: string;
 }
-
-type Tree = Readonly<Record<string, unknown>>;
-
-class BadEntry extends Error {}
 
 const TEMPLATE = /\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
@@ -60,75 +40,19 @@ function expand(value: unknown, lookup: (name: string) => string | undefined): u
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, expand(item, lookup)]));
 }
 
-function isTree(value: unknown): value is Tree {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function text(tree: Tree, key: string): string | null {
-  const value = tree[key];
-  if (value === undefined || value === null || value === "") return null;
-  if (typeof value !== "string") throw new BadEntry(`${key} must be a text`);
-  return value;
-}
-
-function texts(tree: Tree, key: string): readonly string[] {
-  const value = tree[key] ?? [];
-  if (!Array.isArray(value)) throw new BadEntry(`${key} must be a list of texts`);
-  return value.map((item) => {
-    if (typeof item === "string") return item;
-    if (typeof item === "number" || typeof item === "boolean") return String(item);
-    throw new BadEntry(`${key} must be a list of texts`);
-  });
-}
-
-function textMap(tree: Tree, key: string): Record<string, string> {
-  const value = tree[key] ?? {};
-  if (!isTree(value)) throw new BadEntry(`${key} must be an object of texts`);
-  const map: Record<string, string> = {};
-  for (const [name, item] of Object.entries(value)) {
-    if (item === null || item === undefined) continue;
-    if (typeof item === "object") throw new BadEntry(`${key}.${name} must be a text`);
-    map[name] = String(item);
-  }
-  return map;
-}
-
-function flag(tree: Tree, key: string, fallback: boolean): boolean {
-  const value = tree[key];
-  if (value === undefined || value === null) return fallback;
-  if (typeof value === "boolean") return value;
-  if (typeof value === "string" && /^(true|yes|on|1)$/i.test(value)) return true;
-  if (typeof value === "string" && /^(false|no|off|0)$/i.test(value)) return false;
-  throw new BadEntry(`${key} must be true or false`);
-}
-
-function milliseconds(tree: Tree, key: string, fallback: number, least: number): number {
-  const value = tree[key];
-  if (value === undefined || value === null) return fallback * 1000;
-  const seconds = typeof value === "string" ? Number(value) : value;
-  if (typeof seconds !== "number" || !Number.isFinite(seconds) || seconds <= 0) {
-    throw new BadEntry(`${key} must be a number of seconds above 0`);
-  }
-  return Math.max(least, seconds) * 1000;
-}
-
-function readHttp(tree: Tree, url: string): HttpConfig {
-  const parsed = URL.canParse(url) ? new URL(url) : null;
-  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.hostname === "") {
-    throw new BadEntry("url must start with http:// or https:// and name a host");
-  }
-  const verify = tree["ssl_verify"];
-  if (verify !== undefined && verify !== null && verify !== true) {
-    throw new BadEntry("ssl_verify cannot be changed here; add the CA to the system's store");
-  }
-  for (const key of ["client_cert", "client_key"]) {
-    if (text(tree, key) !== null) throw new BadEntry(`${key} is not supported`);
-  }
-  if (text(tree, "auth") !== null) {
-    throw new BadEntry(`auth "${text(tree, "auth")}" is not supported; give a token in headers`);
-  }
-  const transport = text(tree, "transport") ?? text(tree, "type");
-  return { type: transport === "sse" ? "sse" : "http", url, headers: textMap(tree, "headers") };
+/** Off unless it is configured: `true`, or an object without `enabled: false`. */
+function readSampling(tree: Tree): SamplingConfig | null {
+  const given = tree["sampling"] ?? false;
+  const isTold = !isTree(given);
+  if (isTold && !flag(tree, "sampling", false)) return null;
+  const limits: Tree = isTold ? {} : given;
+  if (!flag(limits, "enabled", true)) return null;
+  return {
+    model: text(limits, "model"),
+    maxTokens: whole(limits, "max_tokens_cap", 4_096, { least: 1, most: 1_000_000 }),
+    timeoutMs: milliseconds(limits, "timeout", 60, 0.05),
+    perMinute: whole(limits, "max_rpm", 10, { least: 1, most: 10_000 }),
+  };
 }
 
 function readConnection(tree: Tree): StdioConfig | HttpConfig {
@@ -158,11 +82,14 @@ function readConfig(name: string, tree: Tree): ServerConfig {
     timeoutMs: milliseconds(tree, "timeout", 300, 0.05),
     connectTimeoutMs: milliseconds(tree, "connect_timeout", 60, 0.05),
     keepaliveMs: milliseconds(tree, "keepalive_interval", 180, 5),
+    idleMs: limit(tree, "idle_timeout"),
+    lifetimeMs: limit(tree, "max_lifetime"),
     parallel: flag(tree, "supports_parallel_tool_calls", false),
     include: tools["include"] === undefined || tools["include"] === null ? null : texts(tools, "include"),
     exclude: texts(tools, "exclude"),
     resources: flag(tools, "resources", true),
     prompts: flag(tools, "prompts", true),
+    sampling: readSampling(tree),
   };
 }
 

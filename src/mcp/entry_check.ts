@@ -4,7 +4,10 @@
  */
 
 const SHELLS = /^(ba|z|da|k|fi|c|tc|a)?sh(\.exe)?$|^(pwsh|powershell|cmd)(\.exe)?$/i;
-const INLINE = /^(-[a-z]*c|\/c|-command|-encodedcommand|-e)$/i;
+/** They run what their arguments name. */
+const STARTERS =
+  /^(env|busybox|nohup|nice|ionice|setsid|timeout|stdbuf|sudo|doas|xargs|exec|command)(\.exe)?$/i;
+const INLINE = /^(-[a-z]*c[a-z]*|\/c|-command|-encodedcommand|-e)$/i;
 
 const SENDS =
   /\b(curl|wget|nc|ncat|netcat|socat|ftp|sftp|scp|rsync|telnet|invoke-webrequest|invoke-restmethod|iwr)\b|\/dev\/(tcp|udp)\//i;
@@ -30,13 +33,23 @@ const LASTING = new RegExp(
 const WRITES = />|\btee\b|\b(cp|mv|ln|install|dd|chmod)\s|\bsed\s+-i/i;
 const CRONTAB = /\bcrontab\s+(?!-l\b)\S|\|\s*crontab\b/i;
 
+function nameOf(program: string): string {
+  return program.split(/[\\/]/).at(-1) ?? program;
+}
+
+/** The arguments of the shell that is started, straight or through programs that only start another; `null` = none. */
+function shellArguments(command: string, args: readonly string[]): readonly string[] | null {
+  if (SHELLS.test(nameOf(command))) return args;
+  if (!STARTERS.test(nameOf(command))) return null;
+  const at = args.findIndex((arg) => SHELLS.test(nameOf(arg)));
+  return at < 0 ? null : args.slice(at + 1);
+}
+
 /** Why it is not started; `null` = nothing to say. */
 export function suspicion(command: string, args: readonly string[]): string | null {
-  const program = command.split(/[\\/]/).at(-1) ?? command;
-  const [first, ...others] = SHELLS.test(program) ? args : [];
-  const inline = first !== undefined && [first, ...others].some((arg) => INLINE.test(arg));
-  if (!inline) return null;
-  const script = args.join(" ");
+  const given = shellArguments(command, args);
+  if (!given?.some((arg) => INLINE.test(arg))) return null;
+  const script = given.join(" ");
   if (SENDS.test(script) && TAKES.test(script)) return "its shell script sends private data over the network";
   if ((LASTING.test(script) && WRITES.test(script)) || CRONTAB.test(script)) {
     return "its shell script writes to a place that survives (login files, keys, cron)";

@@ -2,13 +2,13 @@
  * `fetch` for the SDK's HTTP transports. The runtime forgets to cancel a body once its `Response` was collected, so
  * the bodies of event streams are read through a reader of our own that is cancelled by our own listener.
  */
-import type { Platform } from "@/platform/mod.ts";
+import type { HttpClient } from "@/platform/mod.ts";
 
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-export function trackedFetch(platform: Platform): Fetch {
+export function trackedFetch(client: Pick<HttpClient, "fetch">): Fetch {
   return async (url, init) => {
-    const response = await platform.fetch(String(url), init);
+    const response = await client.fetch(String(url), init);
     const isStream = response.headers.get("content-type")?.includes("text/event-stream");
     if (!isStream || !response.body) return response;
     const { status, statusText, headers } = response;

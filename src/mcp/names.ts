@@ -29,3 +29,9 @@ export function toolsetName(server: string): string {
 export function fileLabel(server: string): string {
   return server.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 60) || "server";
 }
+
+/** File of a server's login. Names that need other characters are told apart by a digest. */
+export function tokenFile(server: string): string {
+  const label = fileLabel(server);
+  return label === server ? `${label}.json` : `${label}-${digest(server)}.json`;
+}

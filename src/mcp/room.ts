@@ -6,11 +6,15 @@ import { within } from "@/lib/abort.ts";
 import type { McpServerEntry, McpServerStatus, ToolHost } from "@/core/contract.ts";
 import type { Connect } from "./connection.ts";
 import { type Entry, readConfigured, readGiven } from "./entries.ts";
+import type { HttpConfig } from "./entry_types.ts";
 import { allowedEnvironment } from "./environment.ts";
+import { McpFailure } from "./failure.ts";
+import type { LoginOptions, LoginResult } from "./login.ts";
 import { configuredServers, isSelected } from "./selection.ts";
 import { McpServer, type ServerDeps } from "./server.ts";
 import type { McpDeps, McpTestResult } from "./service.ts";
 import { SessionView } from "./session_view.ts";
+import { TokenStore } from "./token_store.ts";
 
 const RELOAD_MS = 4_000;
 
@@ -114,6 +118,33 @@ export class Room {
     }
   }
 
+  /** Throws `McpFailure`; `null` = there is none of that name. */
+  async login(name: string, options: LoginOptions): Promise<LoginResult | null> {
+    const found = this.#login(name);
+    if (!found) return null;
+    const { login } = await import("./login.ts");
+    return await login(found.http, found.store, this.#deps.platform, options);
+  }
+
+  /** Forgets what the login has given; `null` = there is no server of that name. */
+  async logout(name: string): Promise<boolean | null> {
+    return await this.#login(name)?.store.remove() ?? null;
+  }
+
+  #login(name: string): { http: HttpConfig; store: TokenStore } | null {
+    const entry = this.#entries().find((one) => one.name === name);
+    if (!entry) return null;
+    const http = entry.config?.connection;
+    if (!entry.config) throw new McpFailure("hopeless", entry.error ?? "the entry cannot be used");
+    if (!http || http.type === "stdio" || !http.oauth) {
+      throw new McpFailure(
+        "hopeless",
+        'its entry does not ask for a login: that is url with "auth": "oauth"',
+      );
+    }
+    return { http, store: this.#tokens(name, http.url) };
+  }
+
   /** Starts the configured servers of a surface that do not run yet; needs no session. */
   startShared(surface: string): void {
     this.#surfaces.add(surface);
@@ -150,9 +181,15 @@ export class Room {
     if (this.#deps.surface !== "cli") this.#deps.log.warn(text);
   }
 
-  #serverDeps(): Pick<ServerDeps, "platform" | "log" | "redact" | "home" | "version" | "connect"> {
+  #serverDeps(): Pick<ServerDeps, "platform" | "log" | "redact" | "home" | "version" | "connect" | "tokens"> {
     const { platform, log, redact, config, version } = this.#deps;
-    return { platform, log, redact, home: config.home, version, connect: this.#connect };
+    const tokens = (server: string, url: string) => this.#tokens(server, url);
+    return { platform, log, redact, home: config.home, version, connect: this.#connect, tokens };
+  }
+
+  #tokens(server: string, url: string): TokenStore {
+    const { platform, config, keepSecret } = this.#deps;
+    return new TokenStore(server, url, { platform, home: config.home, keepSecret });
   }
 
   #selected(surface: string): McpServer[] {

@@ -3,18 +3,23 @@
  * away, refreshes its tools, and hands its connection to the calls.
  *
  *   connecting ──► connected ──► lost ──► connecting …
+ *        │                ├── idle too long ──► resting (its tools stay; the next call wakes it)
+ *        │                └── lived too long ──► connecting
  *        └── tries used up ──► parked (one try every 300 s, or when somebody calls)
  */
 import { abortable, within } from "@/lib/abort.ts";
-import { scanForInjection } from "@/lib/injection_scan.ts";
 import type { Logger, McpServerStatus, Tool } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
-import { Calls, failedOutcome } from "./calls.ts";
+import { Calls } from "./calls.ts";
 import type { Connect, Connection } from "./connection.ts";
-import type { Entry, ServerConfig } from "./entries.ts";
+import type { Entry } from "./entries.ts";
+import type { ServerConfig } from "./entry_types.ts";
 import { asFailure, McpFailure } from "./failure.ts";
+import { keepAlive, type Limit, reachedLimit } from "./limits.ts";
+import { Sampling } from "./sampling.ts";
 import { ServerLog } from "./server_log.ts";
-import { makeTools } from "./tools.ts";
+import type { TokenStore } from "./token_store.ts";
+import { ToolList } from "./tool_list.ts";
 
 const FIRST_TRIES = 3;
 const LATER_TRIES = 5;
@@ -24,11 +29,13 @@ const REVIVE_MS = 300_000;
 /** A connection that lived shorter than this did not really work. */
 const STEADY_MS = 10_000;
 const SLOW_MS = 4_000;
-const PING_MS = 10_000;
+/** What a timer can hold. */
+const LONGEST_MS = 2 ** 31 - 1;
 
 const STATUS = {
   connecting: "connecting",
   connected: "connected",
+  resting: "configured",
   parked: "failed",
   unusable: "failed",
 } as const;
@@ -40,6 +47,8 @@ export interface ServerDeps {
   readonly home: string;
   readonly version: string;
   readonly connect: Connect;
+  /** Where logins are kept, by server and address. */
+  readonly tokens: (server: string, url: string) => TokenStore;
   /** Where a stdio server starts when its entry names no place. */
   readonly cwd: string;
   /** Its environment without what the entry adds. */
@@ -54,6 +63,9 @@ export interface ServerDeps {
 interface Life {
   readonly config: ServerConfig;
   readonly calls: Calls;
+  readonly list: ToolList;
+  /** `null`: it may not ask the model. */
+  readonly sampling: Sampling | null;
 }
 
 export class McpServer {
@@ -80,7 +92,6 @@ export class McpServer {
   #refreshes = 0;
   /** The list moved while it was being read for the first time. */
   #stale = false;
-  readonly #scanned = new Set<string>();
 
   constructor(entry: Entry, deps: ServerDeps) {
     this.entry = entry;
@@ -97,7 +108,16 @@ export class McpServer {
         reach: (signal) => this.#reach(config, signal),
         drop: (connection) => this.#drop(connection),
       });
-      this.#life = this.#live({ config, calls });
+      const sampling = config.sampling && new Sampling({
+        server: entry.name,
+        limits: config.sampling,
+        now: () => deps.platform.clock.monotonic(),
+        running: () => calls.running,
+        note: (text) => deps.log.debug(deps.redact(text)),
+      });
+      const { log, redact } = deps;
+      const list = new ToolList(config, calls, { warn: (text) => log.warn(redact(text)) });
+      this.#life = this.#live({ config, calls, list, sampling });
       void this.#watchStart();
     } else {
       this.#state = "unusable";
@@ -158,23 +178,28 @@ export class McpServer {
   async #live(life: Life): Promise<void> {
     const { clock } = this.#deps.platform;
     let failures = 0;
-    let limit = FIRST_TRIES;
+    let most = FIRST_TRIES;
     let waits = 0;
     while (!this.#ended.signal.aborted) {
       const connection = await this.#tryOpen(life);
       if (connection) {
         const since = clock.monotonic();
-        limit = LATER_TRIES;
-        await this.#whileConnected(life, connection);
+        most = LATER_TRIES;
+        const limit = await this.#whileConnected(life, connection);
+        if (limit && !this.#ended.signal.aborted) {
+          if (limit === "idle") await this.#rest();
+          [failures, waits] = [0, 0];
+          continue;
+        }
         const steady = clock.monotonic() - since >= STEADY_MS;
         if (steady) waits = 0;
         failures = steady ? 0 : failures + 1;
-      } else failures = this.#hopeless ? limit : failures + 1;
+      } else failures = this.#hopeless ? most : failures + 1;
       if (this.#ended.signal.aborted) return;
-      if (failures >= limit) {
+      if (failures >= most) {
         this.#park();
         await this.#pause(REVIVE_MS);
-        failures = limit - 1;
+        failures = most - 1;
       } else await this.#pause(Math.min(MAX_BACKOFF_MS, BACKOFF_MS * 2 ** waits++));
     }
   }
@@ -185,7 +210,7 @@ export class McpServer {
     let connection: Connection | null = null;
     try {
       connection = await this.#open(life);
-      const tools = await this.#list(life, connection);
+      const tools = await life.list.read(connection, this.#ended.signal);
       if (this.#ended.signal.aborted) throw new McpFailure("aborted", "closed");
       this.#connection = connection;
       this.#tools = tools;
@@ -219,31 +244,9 @@ export class McpServer {
       log: this.#serverLog,
       signal: this.#ended.signal,
       onToolsChanged: () => void this.#refresh(life),
+      tokens: (url) => this.#deps.tokens(this.name, url),
+      onSampling: life.sampling && ((params, signal) => life.sampling!.answer(params, signal)),
     });
-  }
-
-  async #list(life: Life, connection: Connection): Promise<readonly Tool[]> {
-    const limits = { signal: this.#ended.signal, timeoutMs: life.config.connectTimeoutMs };
-    const listed = connection.offers.tools ? await connection.listAll("tools/list", limits) : [];
-    this.#scan(listed);
-    return makeTools(listed, connection.offers, {
-      config: life.config,
-      call: (context, work) => life.calls.run(context, work),
-      failed: (error, place) => failedOutcome(this.name, error, place),
-    });
-  }
-
-  /** Descriptions that try to give orders are told in the log, once each; they change nothing (core.md C.10). */
-  #scan(listed: readonly Record<string, unknown>[]): void {
-    for (const { name, description } of listed) {
-      if (typeof description !== "string" || this.#scanned.has(description)) continue;
-      this.#scanned.add(description);
-      const found = scanForInjection(description, "all");
-      if (found.length === 0) continue;
-      this.#deps.log.warn(
-        `MCP server "${this.name}": the description of "${String(name)}" has ${found.join(", ")}`,
-      );
-    }
   }
 
   /** The server says its list has changed; the sessions see it at their next turn. */
@@ -252,7 +255,7 @@ export class McpServer {
     if (!connection) return void (this.#stale = true);
     const number = ++this.#refreshes;
     try {
-      const tools = await this.#list(life, connection);
+      const tools = await life.list.read(connection, this.#ended.signal);
       if (this.#connection !== connection || number !== this.#refreshes) return;
       this.#tools = tools;
       this.#deps.onChange();
@@ -261,39 +264,47 @@ export class McpServer {
     }
   }
 
-  /** Until the connection is over; asks now and then whether it still is one. */
-  async #whileConnected(life: Life, connection: Connection): Promise<void> {
+  /** Until the connection is over; asks now and then whether it still is one. What limit has ended it, if one did. */
+  async #whileConnected(life: Life, connection: Connection): Promise<Limit | null> {
     const stop = new AbortController();
-    const watching = this.#keepAlive(life, connection, stop.signal);
+    const { clock } = this.#deps.platform;
+    const watching = keepAlive({ ...life, connection, clock, signal: stop.signal });
+    const limited = this.#endAtLimit(life, connection, stop.signal);
     const reason = await connection.closed;
     stop.abort();
     await watching;
+    const limit = await limited;
     if (this.#connection === connection) this.#connection = null;
     await connection.close();
-    if (this.#ended.signal.aborted) return;
+    if (this.#ended.signal.aborted || limit) return limit;
     this.#state = "connecting";
     this.#error = this.#deps.redact(reason);
     this.#deps.log.debug(`MCP server "${this.name}": ${this.#error}`);
     this.#deps.onChange();
+    return null;
   }
 
-  async #keepAlive(
-    life: Life,
-    connection: Connection,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { clock } = this.#deps.platform;
-    const { keepaliveMs } = life.config;
-    for (;;) {
-      await clock.delay(keepaliveMs, { signal }).catch(() => {/* the connection is over */});
-      if (signal.aborted) return;
-      if (clock.monotonic() - life.calls.lastUse < keepaliveMs) continue;
-      try {
-        await connection.request("ping", {}, { signal, timeoutMs: PING_MS });
-      } catch (error) {
-        if (asFailure(error).kind !== "refused" && !signal.aborted) return void connection.close();
-      }
-    }
+  async #endAtLimit(life: Life, connection: Connection, signal: AbortSignal): Promise<Limit | null> {
+    const limit = await reachedLimit({
+      config: life.config,
+      calls: life.calls,
+      clock: this.#deps.platform.clock,
+      signal,
+      onReached: () => {
+        this.#connection = null;
+        this.#state = "connecting";
+      },
+    });
+    if (limit) await connection.close();
+    return limit;
+  }
+
+  /** Until somebody calls. */
+  async #rest(): Promise<void> {
+    this.#state = "resting";
+    this.#deps.onChange();
+    await this.#pause(LONGEST_MS);
+    if (!this.#ended.signal.aborted) this.#state = "connecting";
   }
 
   #park(): void {

@@ -15,6 +15,7 @@ import type {
 } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { Connect } from "./connection.ts";
+import type { LoginOptions, LoginResult } from "./login.ts";
 import type { Room } from "./room.ts";
 import { configuredServers } from "./selection.ts";
 import type { SessionView } from "./session_view.ts";
@@ -24,6 +25,8 @@ export interface McpDeps {
   readonly config: ConfigService;
   readonly log: Logger;
   readonly redact: (text: string) => string;
+  /** Takes a text out of all that is shown, until the function it gives is called. */
+  readonly keepSecret: (value: string) => () => void;
   readonly version: string;
   /** Surface of the program: `acp`, `tui`, `api_server`, `cli`. */
   readonly surface: string;
@@ -50,6 +53,13 @@ export interface Mcp extends ExternalTools {
   reload(): Promise<void>;
   /** Starts one configured server for this alone and ends it again; `null` when there is none of that name. */
   test(name: string, timeoutMs: number): Promise<McpTestResult | null>;
+  /**
+   * A person logs in at a server with `auth: "oauth"`; `null` when there is none of that name. Throws an `Error` that
+   * says why nobody is logged in.
+   */
+  login(name: string, options: LoginOptions): Promise<LoginResult | null>;
+  /** Forgets a login; false = there was none, `null` = no such server. */
+  logout(name: string): Promise<boolean | null>;
   /** Ends every server. Idempotent. */
   close(): Promise<void>;
 }
@@ -91,6 +101,8 @@ export function createMcp(deps: McpDeps): Mcp {
       return reloading;
     },
     test: async (name, timeoutMs) => isConfigured() ? await (await load()).test(name, timeoutMs) : null,
+    login: async (name, options) => isConfigured() ? await (await load()).login(name, options) : null,
+    logout: async (name) => isConfigured() ? await (await load()).logout(name) : null,
     close: async () => {
       closed = true;
       await Promise.all([...handles].map((handle) => handle.close()));

@@ -4,7 +4,7 @@
  */
 import type { JsonSchema, Tool, ToolContext, ToolOutcome } from "@/core/contract.ts";
 import type { Connection } from "./connection.ts";
-import type { ServerConfig } from "./entries.ts";
+import type { ServerConfig } from "./entry_types.ts";
 import { toolName, toolsetName } from "./names.ts";
 import { callOutcome, outcome, promptOutcome, resourceOutcome, type ResultPlace } from "./results.ts";
 import { normaliseSchema } from "./schema.ts";
@@ -21,6 +21,8 @@ export type Caller = <T>(
 export interface ServerTools {
   readonly config: ServerConfig;
   readonly call: Caller;
+  /** A tool is left out: another one of the server has its name. */
+  collided(remote: string, name: string): void;
   /** The outcome of a call that failed. */
   failed(error: unknown, place: ResultPlace): ToolOutcome;
 }
@@ -62,7 +64,10 @@ export function makeTools(
   const taken = new Set<string>();
   for (const recipe of [...remoteRecipes(listed, config), ...utilityRecipes(offers, config)]) {
     const name = toolName(config.name, recipe.remote);
-    if (taken.has(name)) continue;
+    if (taken.has(name)) {
+      server.collided(recipe.remote, name);
+      continue;
+    }
     taken.add(name);
     tools.push(makeTool(name, recipe, reader, server));
   }

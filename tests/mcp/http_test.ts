@@ -67,3 +67,24 @@ Deno.test("core G.3: an HTTP server that comes back is reached again", async () 
   assertEquals(await seat.json("mcp__web__echo", { text: "three" }), { result: "three" });
   await seat.tools.close();
 });
+
+Deno.test("core G.1: a web page instead of a server is given up at once; skip_preflight tries on", async () => {
+  await using page = await startMcpHttp({ tools: ["echo"], pages: 100 });
+  await using bench = await makeBench({ servers: { web: { url: page.url } } });
+  const seat = bench.session();
+  await eventually(() => seat.reports.length > 0, 10_000, "the report");
+  assertMatch(seat.reports[0]!, /answers with a web page and not as an MCP server; mend url/);
+  assertEquals(page.requests.length, 1);
+  await bench.mcp.close();
+  await using starting = await startMcpHttp({ tools: ["echo"], pages: 1 });
+  await using patient = await makeBench({ servers: { web: { url: starting.url, skip_preflight: true } } });
+  assertEquals(await patient.session().json("mcp__web__echo", { text: "later" }), { result: "later" });
+  await patient.mcp.close();
+});
+
+Deno.test("core G.1: connect_timeout bounds a start that hangs", async () => {
+  await using server = await startMcpHttp({ tools: ["echo"], startMs: 1_500 });
+  await using bench = await makeBench({ servers: { web: { url: server.url, connect_timeout: 0.2 } } });
+  const { status } = (await bench.mcp.test("web", 10_000))!;
+  assertEquals([status.status, status.error], ["failed", "no answer within 0.2 s"]);
+});

@@ -20,6 +20,7 @@ export interface Seat {
   readonly reports: string[];
   changes: number;
   names(): string[];
+  context(): ToolContext;
   tool(name: string): Tool;
   /** Waits for a tool to be offered. */
   offered(name: string): Promise<Tool>;
@@ -32,6 +33,9 @@ export interface Seat {
 export interface RunOptions {
   readonly signal?: AbortSignal;
   readonly progress?: (text: string) => void;
+  /** Answers for the model. */
+  readonly sample?: NonNullable<ToolContext["sample"]>;
+  readonly sessionId?: string;
 }
 
 export interface Bench extends AsyncDisposable {
@@ -81,6 +85,7 @@ export async function makeBench(options: BenchOptions = {}): Promise<Bench> {
     config: createConfig({ platform }),
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     redact: (text) => text.replaceAll(SECRET, "***"),
+    keepSecret: () => () => {},
     version: "0.0.0-test",
     surface: options.surface ?? "cli",
     childEnv: () => ({ PATH: env.PATH, HOME: user, SCRUBBED: "yes" }),
@@ -123,12 +128,14 @@ function makeSeat(
     home,
     progress: () => {},
     redact: (text: string) => text.replaceAll(SECRET, "***"),
+    sessionId: "s1",
     ...more,
   } as unknown as ToolContext);
   const seat: Seat = {
     tools,
     reports,
     changes: 0,
+    context: () => context({}),
     names: () => tools.tools().map((tool) => tool.name),
     tool: (name) => {
       const tool = tools.tools().find((one) => one.name === name);

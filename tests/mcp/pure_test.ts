@@ -5,6 +5,7 @@ import { Breaker } from "../../src/mcp/breaker.ts";
 import { suspicion } from "../../src/mcp/entry_check.ts";
 import { readConfigured, readEntry, readGiven } from "../../src/mcp/entries.ts";
 import { allowedEnvironment } from "../../src/mcp/environment.ts";
+import type { HttpConfig } from "../../src/mcp/entry_types.ts";
 import { fileLabel, toolName } from "../../src/mcp/names.ts";
 import { normaliseSchema } from "../../src/mcp/schema.ts";
 
@@ -57,13 +58,18 @@ Deno.test("core G.1: defaults of an entry", () => {
     timeoutMs: 300_000,
     connectTimeoutMs: 60_000,
     keepaliveMs: 180_000,
+    idleMs: null,
+    lifetimeMs: null,
     parallel: false,
     include: null,
     exclude: [],
     resources: true,
     prompts: true,
+    sampling: null,
   });
 });
+
+const PLAIN_HTTP = { tls: null, preflight: true, oauth: null };
 
 Deno.test("core G.1: ${env:NAME} is expanded everywhere, unknown names stay", () => {
   const lookup = (name: string) => name === "TOKEN" ? "t-1" : undefined;
@@ -75,6 +81,7 @@ Deno.test("core G.1: ${env:NAME} is expanded everywhere, unknown names stay", ()
     type: "http",
     url: "https://h/${env:GONE}",
     headers: { Authorization: "Bearer t-1" },
+    ...PLAIN_HTTP,
   });
 });
 
@@ -87,9 +94,13 @@ Deno.test("core G.1: a bad entry is an error of its own", () => {
     e: { command: "x", args: "y" },
     f: { command: "x", env: { A: {} } },
     g: { command: "x", timeout: -1 },
-    h: { url: "https://h", auth: "oauth" },
-    i: { url: "https://h", ssl_verify: false },
+    h: { url: "https://h", auth: "basic" },
+    i: { url: "https://h", ssl_verify: 5 },
     j: { command: "x", tools: [] },
+    k: { url: "https://h", client_key: "k.pem" },
+    l: { url: "https://h", auth: "oauth", oauth: { redirect_port: 70_000 } },
+    m: { command: "x", sampling: { max_rpm: 0 } },
+    n: { command: "x", idle_timeout: "soon" },
   }, nothing).map(({ error }) => error);
   assertEquals(errors, [
     "the entry must be an object",
@@ -99,20 +110,67 @@ Deno.test("core G.1: a bad entry is an error of its own", () => {
     "args must be a list of texts",
     "env.A must be a text",
     "timeout must be a number of seconds above 0",
-    'auth "oauth" is not supported; give a token in headers',
-    "ssl_verify cannot be changed here; add the CA to the system's store",
+    'auth "basic" is unknown; there is: oauth',
+    "ssl_verify must be true, false or the file of a CA",
     "tools must be an object",
+    "client_key needs client_cert",
+    "redirect_port must be a whole number from 0 to 65535",
+    "max_rpm must be a whole number from 1 to 10000",
+    "idle_timeout must be a number of seconds above 0",
   ]);
 });
 
 Deno.test("core G.1, G.5: the least keepalive is 5 s; a client's sse stays sse, its texts stay as they are", () => {
   assertEquals(readEntry("x", { command: "x", keepalive_interval: 1 }, nothing).config!.keepaliveMs, 5_000);
   const [entry] = readGiven([{ name: "s", url: "http://h/${env:X}", transport: "sse", headers: {} }]);
-  assertEquals(entry!.config!.connection, { type: "sse", url: "http://h/${env:X}", headers: {} });
+  assertEquals(entry!.config!.connection, {
+    type: "sse",
+    url: "http://h/${env:X}",
+    headers: {},
+    ...PLAIN_HTTP,
+  });
   assertEquals(
     readGiven([{ name: "s", command: "a" }, { name: "s", command: "b" }]).map(({ print }) => print),
     ['["s",{"command":"b"}]'],
   );
+});
+
+Deno.test("core G.1: certificates, login, limits and sampling of an entry", () => {
+  const read = (more: Record<string, unknown>) =>
+    readEntry("x", { url: "https://h", ...more }, nothing).config!;
+  const tls = (more: Record<string, unknown>) => (read(more).connection as HttpConfig).tls;
+  assertEquals(tls({ ssl_verify: true }), null);
+  assertEquals(tls({ ssl_verify: "no" }), { verify: false, ca: null, cert: null, key: null });
+  assertEquals(tls({ ssl_verify: "ca.pem" }), { verify: true, ca: "ca.pem", cert: null, key: null });
+  assertEquals(tls({ client_cert: "c.pem" }), { verify: true, ca: null, cert: "c.pem", key: "c.pem" });
+  assertEquals(tls({ client_cert: "c.pem", client_key: "k.pem", ssl_verify: false }), {
+    verify: false,
+    ca: null,
+    cert: "c.pem",
+    key: "k.pem",
+  });
+  const http = read({ auth: "oauth", oauth: { scope: "a b", redirect_port: 8123 }, skip_preflight: true });
+  assertEquals(http.connection, {
+    type: "http",
+    url: "https://h",
+    headers: {},
+    tls: null,
+    preflight: false,
+    oauth: { clientId: null, clientSecret: null, scope: "a b", redirectPort: 8123 },
+  });
+  const limits = read({ idle_timeout: 60, max_lifetime_seconds: 3600 });
+  assertEquals([limits.idleMs, limits.lifetimeMs], [60_000, 3_600_000]);
+  assertEquals(read({ idle_timeout: 0, max_lifetime: null }).idleMs, null);
+  const sampling = { model: null, maxTokens: 4_096, timeoutMs: 60_000, perMinute: 10 };
+  assertEquals(read({ sampling: true }).sampling, sampling);
+  assertEquals(read({ sampling: { model: "m", max_tokens_cap: 9 } }).sampling, {
+    ...sampling,
+    model: "m",
+    maxTokens: 9,
+  });
+  for (const off of [{ enabled: false, model: "m" }, false, null, "off"]) {
+    assertEquals(read({ sampling: off }).sampling, null);
+  }
 });
 
 Deno.test("core G.3: shell scripts that send secrets away or plant something are not started", () => {
@@ -129,6 +187,8 @@ Deno.test("core G.3: shell scripts that send secrets away or plant something are
   ) {
     assert(suspicion("/bin/bash", ["-c", script]), script);
     assert(suspicion("sh", ["-lc", script]), script);
+    assert(suspicion("/usr/bin/env", ["-i", "PATH=/bin", "bash", "-c", script]), script);
+    assert(suspicion("timeout", ["60", "busybox", "sh", "-ec", script]), script);
     assertEquals(suspicion("python", ["-c", script]), null);
   }
 });
@@ -139,6 +199,7 @@ Deno.test("core G.3: ordinary servers are started", () => {
   assertEquals(suspicion("bash", ["-c", "curl -fsSL https://host/ready && exec srv"]), null);
   assertEquals(suspicion("sh", ["./start.sh", "curl", "-d", "$TOKEN"]), null);
   assertEquals(suspicion("bash", ["-c", "crontab -l; srv"]), null);
+  assertEquals(suspicion("env", ["NODE_ENV=production", "node", "-c", "curl -d $TOKEN"]), null);
 });
 
 Deno.test("core G.3: the allow-list of the environment", () => {

@@ -14,6 +14,8 @@ interface Hand {
   refuse: FailureKind | null;
   fail: FailureKind | null;
   calls: number;
+  /** Calls are answered when this has settled. */
+  hold: Promise<void> | null;
   /** The server goes away. */
   drop(): void;
 }
@@ -25,6 +27,7 @@ function makeHand(): Hand {
     refuse: null as FailureKind | null,
     fail: null as FailureKind | null,
     calls: 0,
+    hold: null as Promise<void> | null,
     drop: () => drop(),
     connect: (() => {
       hand.opened++;
@@ -35,10 +38,11 @@ function makeHand(): Hand {
         offers: { tools: true, resources: false, prompts: false },
         closed: closed.promise,
         listAll: () => Promise.resolve([{ name: "do" }]),
-        request: (method) => {
+        request: async (method) => {
           if (method === "tools/call") hand.calls++;
-          if (hand.fail) return Promise.reject(new McpFailure(hand.fail, "no luck"));
-          return Promise.resolve({ content: [{ type: "text", text: "well" }] });
+          await hand.hold;
+          if (hand.fail) throw new McpFailure(hand.fail, "no luck");
+          return { content: [{ type: "text", text: "well" }] };
         },
         close: () => {
           closed.resolve("closed");
@@ -88,12 +92,13 @@ async function withServer(
     seat: ReturnType<Awaited<ReturnType<typeof makeBench>>["session"]>;
     status(): string;
   }) => Promise<void>,
+  more: Record<string, unknown> = {},
 ): Promise<void> {
   const hand = makeHand();
   const time = makeClock();
   prepare(hand);
   await using bench = await makeBench({
-    servers: { box: { command: "x" } },
+    servers: { box: { command: "x", ...more } },
     deps: { connect: hand.connect },
     clock: time.clock,
   });
@@ -182,5 +187,73 @@ Deno.test("core G.3: a quiet connection is pinged, and given up when it does not
     time.pass(1_000);
     await eventually(() => hand.opened === 2, 1_000, "the new connection");
     assert(seat.reports.length === 0);
+  });
+});
+
+Deno.test("core G.1: a connection without calls rests after idle_timeout; its tools stay and the next call wakes it", async () => {
+  await withServer(() => {}, async ({ hand, time, seat, status }) => {
+    await seat.offered("mcp__box__do");
+    await eventually(() => time.slept.includes(60_000), 1_000, "the watch");
+    time.pass(30_000);
+    await seat.run("mcp__box__do");
+    time.pass(30_000);
+    // The call counts from its end: another half minute is left.
+    await eventually(() => time.slept.includes(30_000), 1_000, "the rest of the wait");
+    assertEquals([status(), hand.opened], ["connected", 1]);
+    time.pass(30_000);
+    await eventually(() => status() === "configured", 1_000, "the rest");
+    assertEquals([seat.names(), seat.reports], [["mcp__box__do"], []]);
+    time.pass(3_600_000);
+    assertEquals([status(), hand.opened], ["configured", 1]);
+    assertEquals((await seat.run("mcp__box__do")).isError, false);
+    assertEquals([status(), hand.opened], ["connected", 2]);
+  }, { idle_timeout: 60 });
+});
+
+Deno.test("core G.1: a connection older than max_lifetime is replaced at once, but no call is cut", async () => {
+  await withServer(() => {}, async ({ hand, time, seat, status }) => {
+    await seat.offered("mcp__box__do");
+    await eventually(() => time.slept.includes(100_000), 1_000, "the watch");
+    const hold = Promise.withResolvers<void>();
+    hand.hold = hold.promise;
+    const running = seat.run("mcp__box__do");
+    await eventually(() => hand.calls === 1, 1_000, "the call");
+    time.pass(100_000);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assertEquals([status(), hand.opened], ["connected", 1]);
+    hold.resolve();
+    assertEquals((await running).isError, false);
+    await eventually(() => hand.opened === 2 && status() === "connected", 1_000, "the next connection");
+    assertEquals([seat.names(), seat.reports], [["mcp__box__do"], []]);
+  }, { max_lifetime: 100 });
+});
+
+Deno.test("core G.1: a resting server ends with the program, and a failing one that is woken is an error of the call", async () => {
+  await withServer(() => {}, async ({ hand, time, seat, status }) => {
+    await seat.offered("mcp__box__do");
+    await eventually(() => time.slept.includes(1_000), 1_000, "the watch");
+    time.pass(1_000);
+    await eventually(() => status() === "configured", 1_000, "the rest");
+    hand.refuse = "connection";
+    const outcome = await seat.run("mcp__box__do");
+    assertEquals([outcome.isError, outcome.effect], [true, "none"]);
+    assertMatch(textOf(outcome.content), /not today/);
+    assertEquals(status(), "connecting");
+  }, { idle_timeout: 1 });
+});
+
+Deno.test("core G.3: a parked server is tried again at once when somebody calls", async () => {
+  await withServer(() => {}, async ({ hand, time, seat, status }) => {
+    const tool = await seat.offered("mcp__box__do");
+    hand.refuse = "hopeless";
+    hand.drop();
+    await eventually(() => time.slept.length >= 2, 1_000, "the wait before the next try");
+    time.pass(60_000);
+    await eventually(() => status() === "failed", 1_000, "the parking");
+    assertEquals(seat.names(), []);
+    hand.refuse = null;
+    // The running turn was offered it before.
+    const outcome = await tool.execute({}, seat.context());
+    assertEquals([outcome.isError, status(), seat.names()], [false, "connected", ["mcp__box__do"]]);
   });
 });

@@ -1,8 +1,8 @@
 /** Servers on stdio: environment, names, results, calls, and their end with the whole process group. */
 import { textOf } from "@/core/mod.ts";
-import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertWithin } from "../support/assert.ts";
 import { stdioServer } from "../support/mcp_server.ts";
-import { processesWith } from "../support/processes.ts";
+import { processesWith, untilGone } from "../support/processes.ts";
 import { eventually } from "../support/program.ts";
 import { makeBench, SECRET, unwrap } from "./mcp_support.ts";
 
@@ -201,8 +201,8 @@ Deno.test("FC-19: closing takes along the server and what it started", async () 
   assertEquals((await processesWith(`sleep ${mark}`)).length, 1);
   const start = performance.now();
   await seat.tools.close();
-  await eventually(async () => (await processesWith(`sleep ${mark}`)).length === 0, 2_000, "its end");
-  assert(performance.now() - start < 3_000);
+  await untilGone(`sleep ${mark}`);
+  assertWithin(performance.now() - start, 3_000);
   assertEquals(seat.names(), []);
 });
 

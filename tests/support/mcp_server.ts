@@ -26,6 +26,8 @@ export interface McpScript {
   readonly port?: number;
   /** HTTP: knows the revision of 2026-07-28 only, and refuses the older handshake. */
   readonly modern?: boolean;
+  /** HTTP: a web page stands where a client looks for a server, so many times. */
+  readonly pages?: number;
   /** Description of every tool. */
   readonly description?: string;
   /** Every start adds a line with its pid here. */
@@ -60,12 +62,24 @@ interface Seat {
   readonly extra: string[];
   readonly seen: Json[];
   notify(method: string, params?: Json): void;
+  /** Asks the client (stdio only); its result, or `{error}`. */
+  ask(method: string, params: Json): Promise<Json>;
+  /** What the client said of itself. */
+  client: Json;
 }
 
 type Answer = { result: Json } | { error: { code: number; message: string } } | null;
 
 const TOOLS: Record<string, (args: Json, seat: Seat, params: Json) => Promise<Json> | Json> = {
   echo: (args) => text(args.text ?? args),
+  client: (_, seat) => text(seat.client),
+  sample: async (args, seat) => text(await seat.ask("sampling/createMessage", { maxTokens: 50, ...args })),
+  sample_later: (args, seat) => {
+    setTimeout(async () => {
+      seat.seen.push({ later: await seat.ask("sampling/createMessage", { maxTokens: 50, ...args }) });
+    }, 30);
+    return text("soon");
+  },
   env: () => text(Deno.env.toObject()),
   where: () => text({ cwd: Deno.cwd(), pid: Deno.pid }),
   fail: (args) => ({ ...text(args.text ?? "it did not work"), isError: true }),
@@ -119,6 +133,7 @@ async function answer(message: Json, seat: Seat): Promise<Answer> {
   const params = message.params ?? {};
   switch (message.method) {
     case "initialize":
+      seat.client = params;
       if (script.startMs) await new Promise((resolve) => setTimeout(resolve, script.startMs));
       return {
         result: {
@@ -184,12 +199,20 @@ async function serveStdio(script: McpScript): Promise<void> {
   if (script.stderr) Deno.stderr.writeSync(encoder.encode(script.stderr + "\n"));
   if (script.exit !== undefined) Deno.exit(script.exit);
   if (script.banner) write(script.banner);
+  const asked = new Map<string, (answer: Json) => void>();
   const seat: Seat = {
     script,
     extra: [],
     seen: [],
+    client: null,
     notify: (method, params) =>
       write(JSON.stringify({ jsonrpc: "2.0", method, ...(params ? { params } : {}) })),
+    ask: (method, params) =>
+      new Promise((resolve) => {
+        const id = `ask-${asked.size}`;
+        asked.set(id, resolve);
+        write(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+      }),
   };
   let rest = "";
   for await (const chunk of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
@@ -198,6 +221,10 @@ async function serveStdio(script: McpScript): Promise<void> {
     for (const line of lines.filter((one) => one.trim() !== "")) {
       if (script.silent) continue;
       const message = JSON.parse(line);
+      if (message.method === undefined) {
+        asked.get(message.id)?.(message.result ?? { error: message.error });
+        continue;
+      }
       void answer(message, seat).then((reply) => {
         if (reply) write(JSON.stringify({ jsonrpc: "2.0", id: message.id, ...reply }));
       });
@@ -223,7 +250,14 @@ export function startMcpHttp(script: McpScript = {}): Promise<McpHttpServer> {
   const requests: McpHttpServer["requests"] = [];
   let sessions = new Set<string>();
   let stream: ReadableStreamDefaultController<Uint8Array> | null = null;
-  const seat: Seat = { script, extra: [], seen: [], notify: () => {} };
+  const seat: Seat = {
+    script,
+    extra: [],
+    seen: [],
+    client: null,
+    notify: () => {},
+    ask: () => Promise.reject(new Error("over stdio only")),
+  };
   const encoder = new TextEncoder();
   const event = (name: string, data: string) => encoder.encode(`event: ${name}\ndata: ${data}\n\n`);
   const reply = async (message: Json) => {
@@ -231,7 +265,13 @@ export function startMcpHttp(script: McpScript = {}): Promise<McpHttpServer> {
     return said && { jsonrpc: "2.0", id: message.id, ...said };
   };
 
+  let pages = script.pages ?? 0;
   async function streamable(request: Request): Promise<Response> {
+    if (pages-- > 0) {
+      return new Response("<html>Welcome</html>", {
+        headers: { "content-type": "text/html; charset=utf-8" },
+      });
+    }
     if (request.method === "DELETE") return new Response(null, { status: 204 });
     if (request.method !== "POST") return new Response(null, { status: 405 });
     const message = await request.json();

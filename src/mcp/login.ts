@@ -1,0 +1,136 @@
+/**
+ * A login at a server with `auth: "oauth"` (core.md G.3): authorisation code with PKCE by the SDK's own client, the
+ * browser's answer on a loopback port, the tokens into `mcp-tokens/`. Nothing of them is in what is given back.
+ */
+import { abortable } from "@/lib/abort.ts";
+import type { Platform } from "@/platform/mod.ts";
+import type { HttpConfig } from "./entry_types.ts";
+import { asFailure, McpFailure } from "./failure.ts";
+import { openHttpClient } from "./http_client.ts";
+import type { Fetch } from "./http_fetch.ts";
+import { LoginProvider } from "./login_provider.ts";
+import { listenForRedirect } from "./redirect_listener.ts";
+import { auth, extractWWWAuthenticateParams } from "./sdk.ts";
+import { plainTokens, type TokenStore } from "./token_store.ts";
+
+const HEADERS = { Accept: "application/json, text/event-stream" };
+
+export interface LoginOptions {
+  /** Given the address that the person is to open. */
+  readonly show: (url: string) => void;
+  readonly signal: AbortSignal;
+  /** For the person and all requests together. */
+  readonly timeoutMs: number;
+}
+
+/** What a login has come to; no secrets. */
+export interface LoginResult {
+  /** The authorisation server. */
+  readonly issuer: string;
+  readonly scope: string | null;
+  /** Seconds the access token lives; `null` = not said. */
+  readonly expiresIn: number | null;
+  /** It is renewed without a person. */
+  readonly renews: boolean;
+}
+
+/** Throws `McpFailure`; then what was stored before is as it was. */
+export async function login(
+  config: HttpConfig,
+  store: TokenStore,
+  platform: Platform,
+  options: LoginOptions,
+): Promise<LoginResult> {
+  const oauth = config.oauth!;
+  const stop = new AbortController();
+  const timer = platform.clock.delay(options.timeoutMs, { signal: stop.signal }).then(
+    () => stop.abort(new McpFailure("timeout", `nobody logged in within ${options.timeoutMs / 1000} s`)),
+    () => {/* it is over before */},
+  );
+  const onAbort = () => stop.abort(new McpFailure("aborted", "cancelled"));
+  options.signal.addEventListener("abort", onAbort, { once: true });
+  const state = platform.ids.hex(32);
+  const client = await openHttpClient(config.tls, platform);
+  const listener = await listenForRedirect(oauth.redirectPort, state).catch((error) => {
+    client.close();
+    throw error;
+  });
+  try {
+    const provider = new LoginProvider(oauth, listener.url, state, options.show);
+    const work = run(config, provider, boundFetch(client, stop.signal), listener.answer);
+    await abortable(work, stop.signal);
+    return await keep(provider, store);
+  } catch (error) {
+    throw stop.signal.reason instanceof McpFailure ? stop.signal.reason : asFailure(error, "refused");
+  } finally {
+    options.signal.removeEventListener("abort", onAbort);
+    if (!stop.signal.aborted) stop.abort();
+    await Promise.all([timer, listener.close()]);
+    client.close();
+  }
+}
+
+/** Requests that carry credentials go nowhere else than where they were sent. */
+function boundFetch(client: { fetch: Fetch | Platform["fetch"] }, signal: AbortSignal): Fetch {
+  return async (url, init) => {
+    const redirect = (init?.method ?? "GET") === "GET" ? "follow" : "manual";
+    return await client.fetch(String(url), { ...init, redirect, signal });
+  };
+}
+
+async function run(
+  { url, headers }: HttpConfig,
+  provider: LoginProvider,
+  fetchFn: Fetch,
+  answer: Promise<URLSearchParams>,
+): Promise<void> {
+  const challenge = await challengeOf(url, headers, fetchFn);
+  const given = { serverUrl: url, fetchFn, ...challenge };
+  await auth(provider, { ...given, forceReauthorization: true });
+  const params = await answer;
+  const error = params.get("error");
+  if (error !== null) {
+    const more = params.get("error_description");
+    throw new McpFailure("refused", `the authorisation server says ${error}${more ? `: ${more}` : ""}`);
+  }
+  const iss = params.get("iss");
+  await auth(provider, {
+    ...given,
+    authorizationCode: params.get("code")!,
+    ...(iss === null ? {} : { iss }),
+  });
+}
+
+/** Where the server itself says that logins are made, and what for. */
+async function challengeOf(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  fetchFn: Fetch,
+): Promise<{ resourceMetadataUrl?: URL; scope?: string }> {
+  const response = await fetchFn(url, { headers: { ...headers, ...HEADERS } });
+  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
+  await response.body?.cancel();
+  return {
+    ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}),
+    ...(scope === undefined ? {} : { scope }),
+  };
+}
+
+async function keep(provider: LoginProvider, store: TokenStore): Promise<LoginResult> {
+  const { received, client, issuer, resource } = provider;
+  if (!received || !client || issuer === null) throw new McpFailure("refused", "no token was given");
+  const { client_id, client_secret } = client;
+  const tokens = plainTokens(received);
+  await store.save({
+    issuer,
+    ...(resource === null ? {} : { resource }),
+    client: { client_id, ...(client_secret === undefined ? {} : { client_secret }) },
+    tokens,
+  });
+  return {
+    issuer,
+    scope: tokens.scope ?? null,
+    expiresIn: tokens.expires_in ?? null,
+    renews: tokens.refresh_token !== undefined,
+  };
+}
