@@ -132,7 +132,9 @@ export class AskRelay {
   open(ask: Ask): void {
     const controller = new AbortController();
     this.#open.set(ask.id, controller);
-    const callId = ask.callId && this.#view.isOpenCall(ask.callId) ? ask.callId : this.#announceOwn(ask);
+    const callId = ask.callId && this.#view.updates.isOpenCall(ask.callId)
+      ? ask.callId
+      : this.#announceOwn(ask);
     this.#put(ask, callId, controller.signal).then(
       (answer) => this.#answer(ask, answer),
       () => this.#answer(ask, this.#refusal(ask)),
@@ -224,9 +226,8 @@ export class AskRelay {
       };
       return readForm(await peer.request("elicitation/create", form, { signal }), payload);
     }
-    if (!choices) {
-      return { type: "text", text: "[Nobody can be asked here: this client shows no free questions.]" };
-    }
+    // This client shows no free questions: the tool says that nobody can be asked.
+    if (!choices) return { type: "unshown" };
     const card: ToolCallUpdate = {
       toolCallId,
       title: question,

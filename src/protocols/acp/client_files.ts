@@ -16,7 +16,7 @@ import { PeerError } from "./peer.ts";
 
 export interface ClientFilesHost {
   readonly disk: FileAccess;
-  readonly files: Pick<Files, "realPath" | "mkdir">;
+  readonly files: Pick<Files, "realPath" | "mkdir" | "statSync">;
   /** What the client offers now. */
   offers(): { readonly read: boolean; readonly write: boolean };
   /** Directories of the session; nothing outside of them is asked of the client. */
@@ -63,9 +63,22 @@ function reasonOf({ error }: PeerError): string {
 
 export class ClientFiles implements FileAccess {
   readonly #host: ClientFilesHost;
+  /** The session was opened in it although it is not there. */
+  #missing: string | null = null;
 
   constructor(host: ClientFilesHost) {
     this.#host = host;
+  }
+
+  /** The session has been opened here; `null` = in a directory that is there. */
+  openedWithout(directory: string | null): void {
+    this.#missing = directory;
+  }
+
+  /** It may have been made since. */
+  missing(): string | null {
+    if (this.#missing !== null && this.#host.files.statSync(this.#missing)?.isDirectory) this.#missing = null;
+    return this.#missing;
   }
 
   shell(): WorkspaceShell | null {

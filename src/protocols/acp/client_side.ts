@@ -27,7 +27,7 @@ function clientTerminalsOf(view: SessionView): ClientTerminals {
   return new ClientTerminals({
     request: (method, params, options) => peer.request(method, { sessionId: view.id, ...params }, options),
     answerMs: () => hermes.settings().acp.fs_timeout_s * 1000,
-    show: (callId, terminalId) => view.showTerminal(callId, terminalId),
+    show: (callId, terminalId) => view.updates.showTerminal(callId, terminalId),
   });
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Hermes } from "@/app/mod.ts";
 import type { ModelChoice } from "@/core/contract.ts";
+import { within } from "@/lib/abort.ts";
 import { isObject, type Params } from "./envelope.ts";
 import { type HostFacts, PathComparer, readHostFacts } from "./cwd.ts";
 import type { Peer } from "./peer.ts";
@@ -22,6 +23,8 @@ export interface ClientCapabilities {
   readonly elicitationForm: boolean;
   readonly notices: boolean;
   readonly compaction: boolean;
+  /** It shows background processes (`_hermes/process`, `_hermes/notification`). */
+  readonly background: boolean;
 }
 
 export const NO_CAPABILITIES: ClientCapabilities = {
@@ -33,6 +36,7 @@ export const NO_CAPABILITIES: ClientCapabilities = {
   elicitationForm: false,
   notices: false,
   compaction: false,
+  background: false,
 };
 
 function at(value: unknown, ...keys: string[]): unknown {
@@ -42,6 +46,8 @@ function at(value: unknown, ...keys: string[]): unknown {
 }
 
 const MAX_NAME = 100;
+/** How long a slow client may keep the rest of the program from being loaded. */
+const FLUSH_MS = 50;
 
 /** `clientInfo` as one line: `zed 0.204.1`. */
 function nameOf(info: unknown): string {
@@ -65,6 +71,7 @@ export function readCapabilities(params: Params): ClientCapabilities {
     elicitationForm: isObject(at(caps, "elicitation", "form")),
     notices: isObject(at(caps, "session", "notices")),
     compaction: isObject(at(caps, "session", "compaction")),
+    background: isObject(at(caps, "_meta", "hermes", "background")),
   };
 }
 
@@ -87,6 +94,7 @@ export class Connection {
   closing = false;
   /** Sessions that are being closed or deleted, by id: who names one again waits for its end. Never rejects. */
   readonly ending = new Map<string, Promise<void>>();
+  #ready: Promise<void> | null = null;
   #host: HostFacts | null = null;
   #comparer: PathComparer | null = null;
 
@@ -97,6 +105,15 @@ export class Connection {
 
   get client(): ClientCapabilities {
     return this.handshake.client;
+  }
+
+  /**
+   * Resolves when tools and commands are there. They are loaded in one piece that holds up everything else, so the
+   * answer that is on its way goes out first.
+   */
+  ready(): Promise<void> {
+    if (this.hermes.isReady) return Promise.resolve();
+    return this.#ready ??= within(this.peer.flushed(), FLUSH_MS).then(() => this.hermes.ready());
   }
 
   /** Sources whose sessions exist for this client; `undefined` = all. */

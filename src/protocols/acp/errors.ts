@@ -83,7 +83,8 @@ function codeOf(code: HermesErrorCode): number {
 export function fromHermesError(error: HermesError): AcpError {
   const code = codeOf(error.code);
   if (error.code === "session_not_found") return sessionNotFound(String(error.data.sessionId ?? ""));
-  if (code === INTERNAL_ERROR) return internalError(error.message);
+  // It says what to do, and clients show the message first.
+  if (code === INTERNAL_ERROR) return new AcpError(code, error.message, { details: error.message });
   const reason = error.code === "session_busy" ? "busy" : error.code;
   return new AcpError(code, error.message, { ...error.data, reason });
 }

@@ -23,8 +23,8 @@ function describeStored(hermes: Hermes, session: Session, call: ToolCall): ToolC
   const { id, name } = call;
   const args = storedArguments(hermes, call.arguments);
   try {
-    const tool = hermes.tools.find((one) => one.name === name);
-    if (tool) return { id, name, args, description: tool.describe(args, { cwd: session.cwd }) };
+    const card = hermes.cardOf(name);
+    if (card) return { id, name, args, description: card(args, { cwd: session.cwd }) };
   } catch {
     // Shown by its name.
   }
@@ -45,7 +45,7 @@ export async function replayHistory(view: SessionView, session: Session): Promis
     describe: (call) => describeStored(hermes, session, call),
     isBuiltin: (name) => view.isBuiltin(name),
     compaction: view.connection.client.compaction,
-    isLive: (callId) => view.isOpenCall(callId),
+    isLive: (callId) => view.updates.isOpenCall(callId),
   });
   const { clock } = hermes.platform;
   let since = clock.monotonic();

@@ -21,7 +21,7 @@ const AGENT_CAPABILITIES = {
     additionalDirectories: {},
     fork: {},
   },
-  _meta: { hermes: { sessionProvenance: {} } },
+  _meta: { hermes: { sessionProvenance: {}, background: {} } },
 };
 
 /** What the pinned manifest of the client says, when it is not this version (acp.md D1). */

@@ -6,7 +6,7 @@ import { authenticate } from "./auth.ts";
 import type { Hermes } from "@/app/mod.ts";
 import { Connection, type Handshake } from "./connection.ts";
 import type { Params } from "./envelope.ts";
-import { configOptions, setConfigOption, setMode, setModel } from "./options.ts";
+import { checkConfigOption, checkMode, configOptions, setConfigOption, setModel } from "./options.ts";
 import type { Peer, RequestContext } from "./peer.ts";
 import * as schema from "./schema.ts";
 import { steerSession } from "./steering.ts";
@@ -33,6 +33,15 @@ export interface Methods {
 }
 
 const { parseParams } = schema;
+
+/** What no session takes is refused before one is opened for it; an unknown session is still the first to be told. */
+function refuseEarly({ hermes }: Connection, sessionId: string, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    if (hermes.store().getSession(sessionId)?.source === "acp") throw error;
+  }
+}
 
 export function createMethods(hermes: Hermes, peer: Peer): Methods {
   const connection = new Connection(hermes, peer);
@@ -65,12 +74,15 @@ export function createMethods(hermes: Hermes, peer: Peer): Methods {
       steerSession(connection, parseParams(schema.steeringParams, params), context),
     "session/set_mode": async (params, context) => {
       const { sessionId, modeId } = parseParams(schema.setModeParams, params);
+      refuseEarly(connection, sessionId, () => checkMode(modeId));
       const { view, session } = await openSession(connection, sessionId);
-      await setMode(session, modeId);
+      checkMode(modeId);
+      await session.setMode(modeId);
       context.afterResponse(() => view.sendConfigOptions());
     },
     "session/set_config_option": async (params, context) => {
       const { sessionId, configId, value } = parseParams(schema.setConfigOptionParams, params);
+      refuseEarly(connection, sessionId, () => checkConfigOption(configId, value));
       const { view, session } = await openSession(connection, sessionId);
       const { mode } = await setConfigOption(session, connection.hermes, configId, value);
       if (mode !== null) {

@@ -34,6 +34,8 @@ const MODES: readonly Mode[] = [
 /** Changes nothing at all; not an edit policy, so the option shows the policy that holds beside it. */
 const PLAN = { id: "plan", name: "Plan", description: "Look and think, change nothing, present a plan" };
 
+const OPTION_IDS: readonly string[] = ["model", "reasoning_effort", "edit_approval_policy"];
+
 const MAX_MODELS_PER_PROVIDER = 200;
 
 interface Choice {
@@ -126,16 +128,22 @@ export function configOptions(session: Session, hermes: Hermes): SessionConfigOp
   return [modelOption(session, hermes), ...(effort ? [effort] : []), policyOption(session)];
 }
 
-/** Throws -32602 for a mode that is not offered; nothing has changed then. */
-export async function setMode(session: Session, modeId: string): Promise<void> {
+/** Throws -32602 for a mode that no session has; to be asked before one is opened for it. */
+export function checkMode(modeId: string): void {
   const modes = [...MODES, PLAN].map((mode) => mode.id);
-  if (!modes.includes(modeId)) {
-    throw invalidParams(`Unknown mode "${modeId.slice(0, 100)}": use one of ${modes.join(", ")}`, {
-      modeId,
-      modes,
-    });
-  }
-  await session.setMode(modeId);
+  if (modes.includes(modeId)) return;
+  throw invalidParams(`Unknown mode "${modeId.slice(0, 100)}": use one of ${modes.join(", ")}`, {
+    modeId,
+    modes,
+  });
+}
+
+/** The same for an option, and for a value that it has in no session. */
+export function checkConfigOption(configId: string, value: string | boolean): void {
+  const isKnown = OPTION_IDS.includes(configId);
+  if (!isKnown || typeof value !== "string") throw unknownValue(configId, value, isKnown);
+  if (configId !== "edit_approval_policy" || MODES.some(({ policy }) => policy === value)) return;
+  throw unknownValue(configId, value, true);
 }
 
 /** Throws -32602 (`reason: "busy"` during a turn); nothing has changed then. */

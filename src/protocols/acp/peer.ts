@@ -6,9 +6,9 @@
  *                                          ├─ notification ─► handlers.notification
  *                                          └─ response ──► the waiting request()
  *
- * Messages are handed over in the order of their lines, synchronously, so a cancel on the next line finds the turn.
- * After an `initialize` request nothing is handed over until `release()` (acp.md B2.2). Nothing here waits for a
- * write; who can wait asks `room()`.
+ * Messages are handed over in the order of their lines, so a cancel on the next line finds the turn; a flood of them
+ * leaves the thread to running turns after every slice of work. After an `initialize` request no further line is
+ * looked at until `release()` (acp.md B2.2). Nothing here waits for a write; who can wait asks `room()`.
  */
 import { decodeLine, encodeFrame, LineSplitter } from "@/lib/jsonl.ts";
 import { AbortError } from "@/lib/abort.ts";
@@ -17,6 +17,8 @@ import { type Incoming, type Params, readEnvelope, type RpcId } from "./envelope
 import { INVALID_REQUEST, type RpcError } from "./errors.ts";
 
 const MAX_LINE_BYTES = 32 * 1024 * 1024;
+/** Milliseconds of work on lines that came together, before the rest of the program gets the thread. */
+const SLICE_MS = 2;
 
 /** An open request of the client. Answered exactly once; later answers are dropped. */
 export interface RequestContext {
@@ -56,13 +58,6 @@ export class PeerError extends Error {
   }
 }
 
-/** What may go on while a part of the program is still being loaded. */
-export interface Gate {
-  passes(method: string): boolean;
-  /** Something waits now. */
-  onHeld(): void;
-}
-
 export class Peer {
   readonly #writer: FrameWriter;
   readonly #handlers: PeerHandlers;
@@ -72,11 +67,12 @@ export class Peer {
   /** Our own open requests by id. */
   readonly #outbound = new Map<number, Waiting>();
   readonly #inputEnded = new AbortController();
-  #openRequests = 0;
+  readonly #open = new Set<RequestContext>();
   #nextId = 0;
-  #held: Incoming[] | null = null;
-  /** While set, messages that pass are handed over although others are held back. */
-  #gate: Gate | null = null;
+  /** Set between an `initialize` request and its `release()`. */
+  #holding: PromiseWithResolvers<void> | null = null;
+  #sliceStart = 0;
+  #finished = false;
   #quietWaiters: (() => void)[] = [];
 
   constructor(writer: FrameWriter, handlers: PeerHandlers) {
@@ -92,11 +88,14 @@ export class Peer {
   /** Reads until the end of input; never throws. Chunks may share one buffer: each is used up before the next. */
   async read(input: AsyncIterable<Uint8Array>): Promise<void> {
     try {
-      for await (const chunk of input) this.#take(this.#splitter.push(chunk));
+      for await (const chunk of input) {
+        this.#sliceStart = performance.now();
+        await this.#take(this.#splitter.push(chunk));
+      }
     } catch {
       // A broken input is the end of input: nothing more can come.
     }
-    this.#take(this.#splitter.end());
+    await this.#take(this.#splitter.end());
     this.endInput();
   }
 
@@ -110,48 +109,35 @@ export class Peer {
     }
   }
 
-  /** Resolves when no request of the client is open or held back. */
+  /** Resolves when no request of the client is open. */
   quiet(): Promise<void> {
-    if (this.#openRequests === 0 && !this.#held?.length) return Promise.resolve();
+    if (this.#open.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#quietWaiters.push(resolve));
   }
 
-  /** Hands over what passes, up to the first message that does not; the rest waits for `release()`. */
-  releaseSome(gate: Gate): void {
-    this.#gate = gate;
-    const held = this.#held ?? [];
-    this.#held = [];
-    for (const message of held) this.#receive(message);
-  }
-
-  /** Ends the hold-back and hands over what has come meanwhile. */
+  /** Ends the hold-back: the lines behind the `initialize` request are looked at. */
   release(): void {
-    this.#gate = null;
-    const held = this.#held ?? [];
-    this.#held = null;
-    for (let i = 0; i < held.length; i++) {
-      this.#dispatch(held[i]!);
-      // Another `initialize` among them holds the rest back again.
-      if (this.#held !== null) {
-        (this.#held as Incoming[]).push(...held.slice(i + 1));
-        break;
-      }
-    }
-    this.#checkQuiet();
+    this.#holding?.resolve();
+    this.#holding = null;
   }
 
   notify(method: string, params: unknown): void {
-    this.#writer.write(encodeFrame({ jsonrpc: "2.0", method, params }));
+    this.#write(encodeFrame({ jsonrpc: "2.0", method, params }));
   }
 
   /** A whole frame built by the caller, line end included: the hot path of text deltas. */
   writeRaw(frame: string): void {
-    this.#writer.write(frame);
+    this.#write(frame);
   }
 
   /** `null` when there is room for more, else a promise for it. */
   room(): Promise<void> | null {
     return this.#writer.room();
+  }
+
+  /** Resolves when all that was written so far is handed over; a client that does not read holds it up. */
+  flushed(): Promise<void> {
+    return this.#writer.idle();
   }
 
   /**
@@ -162,7 +148,7 @@ export class Peer {
     const { signal } = options;
     if (signal.aborted || this.#inputEnded.signal.aborted) return Promise.reject(new AbortError());
     const id = this.#nextId++;
-    this.#writer.write(encodeFrame({ jsonrpc: "2.0", id, method, params }));
+    this.#write(encodeFrame({ jsonrpc: "2.0", id, method, params }));
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         if (!this.#outbound.delete(id)) return;
@@ -178,25 +164,19 @@ export class Peer {
     });
   }
 
-  #take(lines: ReturnType<LineSplitter["push"]>): void {
+  /** Never rejects. */
+  async #take(lines: ReturnType<LineSplitter["push"]>): Promise<void> {
     for (const line of lines) {
-      if (line.type === "line") this.#receive(readEnvelope(decodeLine(line.bytes)));
+      if (this.#holding) await this.#holding.promise;
+      if (performance.now() - this.#sliceStart > SLICE_MS) await this.#pause();
+      if (line.type === "line") this.#dispatch(readEnvelope(decodeLine(line.bytes)));
       else this.#writeError(null, { code: INVALID_REQUEST, message: "Invalid request: line over 32 MiB" });
     }
   }
 
-  #receive(message: Incoming): void {
-    if (message.type === "ignore") return;
-    if (!this.#held || this.#passes(message)) return this.#dispatch(message);
-    this.#held.push(message);
-    this.#gate?.onHeld();
-  }
-
-  /** Order is kept: nothing passes what is held back already. */
-  #passes(message: Incoming): boolean {
-    if (!this.#gate || this.#held!.length > 0) return false;
-    if (message.type === "request") return this.#gate.passes(message.method);
-    return message.type !== "notification";
+  async #pause(): Promise<void> {
+    await new Promise<void>((resolve) => setTimeout(resolve, 0));
+    this.#sliceStart = performance.now();
   }
 
   #dispatch(message: Incoming): void {
@@ -216,11 +196,11 @@ export class Peer {
   }
 
   #onRequest(id: RpcId, method: string, params: Params): void {
-    if (method === "initialize") this.#held = [];
+    if (method === "initialize") this.#holding = Promise.withResolvers();
     const controller = new AbortController();
     this.#inbound.set(id, controller);
-    this.#openRequests++;
     const context = this.#openContext(id, method, controller);
+    this.#open.add(context);
     try {
       const result = this.#handlers.request(method, params, context);
       if (result instanceof Promise) result.then(context.respond, context.fail);
@@ -240,10 +220,10 @@ export class Peer {
       return true;
     };
     const done = () => {
-      this.#openRequests--;
+      this.#open.delete(context);
       this.#checkQuiet();
     };
-    return {
+    const context: RequestContext = {
       id,
       method,
       signal: controller.signal,
@@ -252,7 +232,7 @@ export class Peer {
       },
       respond: (result) => {
         if (!close()) return;
-        this.#writer.write(encodeFrame({ jsonrpc: "2.0", id, result: result ?? {} }));
+        this.#write(encodeFrame({ jsonrpc: "2.0", id, result: result ?? {} }));
         after?.();
         done();
       },
@@ -265,6 +245,17 @@ export class Peer {
         after = run;
       },
     };
+    return context;
+  }
+
+  /** The last that is said: `settle` answers what is still open, and nothing is written behind that. */
+  finish(settle: (context: RequestContext) => void): void {
+    for (const context of [...this.#open]) settle(context);
+    this.#finished = true;
+  }
+
+  #write(frame: string): void {
+    if (!this.#finished) this.#writer.write(frame);
   }
 
   #onCancel(params: Params): void {
@@ -281,11 +272,11 @@ export class Peer {
   }
 
   #writeError(id: RpcId, error: RpcError): void {
-    this.#writer.write(encodeFrame({ jsonrpc: "2.0", id, error }));
+    this.#write(encodeFrame({ jsonrpc: "2.0", id, error }));
   }
 
   #checkQuiet(): void {
-    if (this.#openRequests > 0 || this.#held?.length) return;
+    if (this.#open.size > 0) return;
     for (const resolve of this.#quietWaiters.splice(0)) resolve();
   }
 }

@@ -79,6 +79,7 @@ export class PromptQueue {
         this.#admitting.delete(ticket);
         // A session that does not exist leaves nothing behind.
         if (!this.busy && !this.#view.session) this.#view.drop();
+        this.#view.onIdle();
       });
   }
 
@@ -133,6 +134,8 @@ export class PromptQueue {
     const { connection } = this.#view;
     if (connection.closing) return ticket.answer("cancelled");
     const session = await abortable(this.#view.open(), ticket.signal);
+    // Commands may still be loading behind the answer that opened the session.
+    await abortable(connection.ready(), ticket.signal);
     const command = readCommand(blocks);
     const info = command && connection.hermes.commands.find(command.name, "acp");
     if (info) return this.#startCommand(ticket, info, command.args, session);
@@ -237,6 +240,7 @@ export class PromptQueue {
   #next(): void {
     const next = this.#running ? undefined : this.#waiting.shift();
     if (next) this.#start(next);
+    else this.#view.onIdle();
   }
 
   /** Sends an empty chunk whenever nothing was sent for the interval. Returns the function that ends it. */
@@ -245,7 +249,7 @@ export class PromptQueue {
     if (!(seconds > 0)) return () => {};
     let seen = this.#view.frames;
     const timer = setInterval(() => {
-      if (this.#view.frames === seen && !ticket.context.answered) this.#view.keepAlive();
+      if (this.#view.frames === seen && !ticket.context.answered) this.#view.updates.keepAlive();
       seen = this.#view.frames;
     }, seconds * 1000);
     return () => clearInterval(timer);
@@ -275,7 +279,10 @@ export class PromptQueue {
 
   /** Never rejects. */
   #runCommand(ticket: Ticket, info: CommandInfo, args: string, session: Session): Promise<void> {
-    const work = this.#command(ticket, info, args, session).finally(() => this.#commands.delete(ticket));
+    const work = this.#command(ticket, info, args, session).finally(() => {
+      this.#commands.delete(ticket);
+      this.#view.onIdle();
+    });
     this.#commands.set(ticket, work);
     return work;
   }

@@ -1,13 +1,14 @@
 /**
  * Serves one client from its first byte to the exit (acp.md D5). It reads at once; `initialize` is answered from
- * the foundation (configuration and model choice), and only then is the rest of the program loaded, while the
- * client reads that answer. Messages wait in their order for what they need.
+ * the foundation (configuration and model choice), and only then are the sessions loaded, while the client reads that
+ * answer; messages wait in their order meanwhile. Tools and commands come behind the first session, or with the
+ * first prompt.
  *
  *   read ─► end of input │ signal │ broken stdout
  *             grace (eof_grace_s │ 0 │ 0) ─► cancel all ─► shutdown ─► flush      together at most grace + 2 s
  */
 import type { Hermes, HermesStart } from "@/app/mod.ts";
-import { abortable, within } from "@/lib/abort.ts";
+import { abortable, AbortError, within } from "@/lib/abort.ts";
 import { type ByteSink, FrameWriter } from "@/lib/frame_writer.ts";
 import type { Handshake } from "./connection.ts";
 import type { Params } from "./envelope.ts";
@@ -33,13 +34,15 @@ export interface AcpProgram {
   report(line: string): void;
 }
 
-/** Without a `session/new` the rest is loaded after this. */
+/** When the rest is loaded without anybody asking for it: not while the first session is being opened. */
 const FINISH_MS = 25;
 /** The longest time a timer takes. */
 const NEVER_MS = 2 ** 31 - 1;
 const CANCEL_MS = 1_000;
 const SHUTDOWN_MS = 600;
 const FLUSH_MS = 250;
+/** A close that went quickly leaves more time for the flush, so that a busy machine loses no answer. */
+const CLOSE_MS = 1_500;
 
 /** The exit code: 0 at the end of input and on signals, 1 when not even the foundation could be loaded. */
 export async function serveAcp(program: AcpProgram, io: AcpIo): Promise<number> {
@@ -60,7 +63,6 @@ class AcpServer {
   #methods: Methods | null = null;
   #loadError: unknown = null;
   #stallMs = NEVER_MS;
-  #finishing = false;
 
   constructor(program: AcpProgram, io: AcpIo) {
     this.#program = program;
@@ -103,22 +105,26 @@ class AcpServer {
   }
 
   async #close(): Promise<void> {
+    const begun = performance.now();
     this.#methods?.cancelAll();
     await within(this.#peer.quiet(), CANCEL_MS);
     if (this.#hermes) {
       const shutdown = this.#hermes.shutdown("agent_close", { deadlineMs: SHUTDOWN_MS });
       await within(shutdown, SHUTDOWN_MS + 100);
     }
-    await within(this.#writer.idle(), FLUSH_MS);
+    // A turn that did not end in time has its answer all the same (FC-01).
+    this.#peer.finish((context) =>
+      context.method === "session/prompt"
+        ? context.respond({ stopReason: "cancelled" })
+        : context.fail(new AbortError())
+    );
+    await within(this.#writer.idle(), Math.max(FLUSH_MS, CLOSE_MS - (performance.now() - begun)));
   }
 
   #onRequest(method: string, params: Params, context: RequestContext): unknown {
     if (method === "initialize") return this.#onInitialize(params, context);
     const run = this.#methods?.requests[method];
-    if (run) {
-      if (!this.#hermes!.isReady) context.afterResponse(() => void this.#finishLoading(this.#hermes!));
-      return run(params, context);
-    }
+    if (run) return run(params, context);
     if (!this.#handshake) throw new AcpError(INVALID_REQUEST, "Invalid request: initialize comes first");
     if (this.#loadError) throw this.#loadError;
     throw new AcpError(METHOD_NOT_FOUND, `Method not found: ${method.slice(0, 100)}`, {
@@ -134,53 +140,44 @@ class AcpServer {
     } catch (error) {
       context.fail(error);
     }
-    if (this.#handshake && !this.#methods) void this.#load();
-    else this.#ready();
+    if (!this.#handshake || this.#methods) return this.#goOn();
+    this.#warnAboutManifest();
+    void this.#load();
   }
 
   /** The latest handshake counts from here on; what was held back goes on. */
-  #ready(): void {
+  #goOn(): void {
     if (this.#handshake) this.#methods?.shakeHands(this.#handshake);
     this.#peer.release();
   }
 
-  /**
-   * Loads what a new session needs while the client reads our answer; messages are held back meanwhile. What only a
-   * prompt needs comes behind the first `session/new`, or as soon as anything else waits for it.
-   */
+  /** Loads what sessions need while the client reads our answer. */
   async #load(): Promise<void> {
     try {
       const [hermes, { createMethods }] = await Promise.all([this.#start!.open(), import("./methods.ts")]);
       this.#hermes = hermes;
       this.#methods = createMethods(hermes, this.#peer);
-      this.#methods.shakeHands(this.#handshake!);
-      this.#warnAboutManifest();
-      const finish = () => void this.#finishLoading(hermes);
-      setTimeout(finish, FINISH_MS);
-      this.#peer.releaseSome({ passes: (method) => method === "session/new", onHeld: finish });
+      setTimeout(() => void this.#loadRest(hermes), FINISH_MS);
     } catch (error) {
       this.#failLoading(error);
     }
+    this.#goOn();
   }
 
-  async #finishLoading(hermes: Hermes): Promise<void> {
-    if (this.#finishing) return;
-    this.#finishing = true;
-    try {
-      await hermes.ready();
-      // What a new session says first has waited for the same moment and goes first.
-      await Promise.resolve();
-      this.#ready();
-    } catch (error) {
-      this.#failLoading(error);
-    }
+  /** A failure is the answer to the requests that need it. */
+  async #loadRest(hermes: Hermes): Promise<void> {
+    await this.#peer.quiet();
+    await hermes.ready().catch((error) => this.#tellLoadError(error));
   }
 
   #failLoading(error: unknown): void {
     this.#loadError = error;
     this.#methods = null;
+    this.#tellLoadError(error);
+  }
+
+  #tellLoadError(error: unknown): void {
     this.#program.report(`hermes acp: cannot load: ${this.#toRpcError(error).message}`);
-    this.#ready();
   }
 
   #warn(message: string): void {

@@ -2,7 +2,6 @@
  * The life of sessions on this wire (acp.md C3): new, load, resume, fork, close, delete. Each checks all it
  * was given before anything changes; what comes after an answer is sent after it.
  */
-import type { Hermes } from "@/app/mod.ts";
 import type { Message, Session } from "@/core/contract.ts";
 import { requireModel } from "./auth.ts";
 import type { Connection } from "./connection.ts";
@@ -67,12 +66,6 @@ function stateOf({ hermes }: Connection, session: Session) {
   };
 }
 
-/** Commands and tools may still be loading behind the first answer. */
-function whenReady(hermes: Hermes, run: () => void): void {
-  if (hermes.isReady) run();
-  else hermes.ready().then(run, () => {/* what waits for it is refused, with the reason */});
-}
-
 /** Takes over the session that `make` makes and lets it speak once its id is known to the client. */
 async function introduce(
   connection: Connection,
@@ -88,7 +81,7 @@ async function introduce(
   }
   context.afterResponse(() => {
     view.listen();
-    whenReady(connection.hermes, () => view.sendOpening());
+    view.sendOpening();
   });
   return view.session!;
 }
@@ -184,9 +177,10 @@ async function reopen(connection: Connection, params: LoadParams | ResumeParams,
   const { view, session } = await openSession(connection, params.sessionId, place);
   view.requireOpen();
   if (!session.running && !isAt(session, place)) await session.setCwd(place.cwd, place.additionalDirectories);
-  const stat = await hermes.platform.files.stat(place.cwd).catch(() => null);
+  const stat = await hermes.platform.files.stat(session.cwd).catch(() => null);
+  view.files.openedWithout(stat?.isDirectory ? null : session.cwd);
   if (!stat?.isDirectory) {
-    view.report(`The directory ${place.cwd} does not exist: file and terminal tools will fail.`);
+    view.report(`The directory ${session.cwd} does not exist: file and terminal tools will fail.`);
   }
   view.requireOpen();
   // Servers start in the session's directory: it must be the new one by now.

@@ -1,6 +1,6 @@
 /** Several sessions at once, long ones, and those of other doors (FC-14.1; acp.md C3, D3; issue "speed"). */
 import { ALLOW, calls, DENY, type Json, startAcp, withAcp } from "../../support/acp_driver.ts";
-import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertWithin } from "../../support/assert.ts";
 import { startModelServer } from "../../support/model_server.ts";
 import { eventually, makeRig, modelConfig, runProgram } from "../../support/program.ts";
 import { createDenoPlatform } from "../../../src/platform/deno.ts";
@@ -99,7 +99,7 @@ Deno.test("session/load of a session of 200 messages gives all of them in order,
     before.map((u) => u.content.text),
     Array.from({ length: 200 }, (_, n) => `${n % 2 === 0 ? "question" : "answer"} ${n}`),
   );
-  assert(answer.at - sent.at < 1_000, `${answer.at - sent.at} ms`);
+  assertWithin(answer.at - sent.at, 1_000);
 });
 
 Deno.test("acp.all_sources lists and loads a conversation of another door; without it there is none", async () => {

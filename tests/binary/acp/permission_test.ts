@@ -1,6 +1,6 @@
 /** Edits and commands that are asked about (acp.md E, rows 23–30, 44; FC-13.2, FC-15, FC-17). */
 import { ALLOW, calls, DENY, type Json, withAcp } from "../../support/acp_driver.ts";
-import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertWithin } from "../../support/assert.ts";
 import { eventually } from "../../support/program.ts";
 
 async function exists(path: string): Promise<boolean> {
@@ -291,7 +291,7 @@ Deno.test("acp 29: an unanswered edit is withdrawn after the limit, the next one
     assertEquals(acp.notifications("$/cancel_request"), [{ requestId: request.id }]);
     const withdrawn = acp.frames.find(({ frame }) => frame.method === "$/cancel_request")!.at;
     const opened = acp.frames.find(({ frame }) => frame.method === "session/request_permission")!.at;
-    assert(withdrawn - opened < 2_000);
+    assertWithin(withdrawn - opened, 2_000);
     for (const name of ["a.txt", "b.txt"]) assert(!(await exists(`${rig.workspace}/${name}`)));
     const results = model.calls()[1]!.body.messages.filter((m: Json) => m.role === "tool");
     assertEquals(results.length, 2);
@@ -308,7 +308,7 @@ Deno.test("acp 30, FC-06.3: a cancel withdraws an open question; the late answer
     const started = acp.now;
     await acp.cancel(sessionId);
     assertEquals((await sent.answer).result.stopReason, "cancelled");
-    assert(acp.now - started < 2_000);
+    assertWithin(acp.now - started, 2_000);
     assertEquals(acp.notifications("$/cancel_request"), [{ requestId: request.id }]);
     await acp.respond(request.id, ALLOW);
     await acp.respond(request.id, ALLOW);
@@ -362,6 +362,19 @@ Deno.test("acp 49: clarify is a form where the client has forms, else a card of 
     const [request] = acp.requests("session/request_permission");
     assertEquals(request.params.options.map((o: Json) => o.optionId), ["choice-0", "choice-1", "skip"]);
     assertMatch(JSON.stringify(model.calls()[1]!.body.messages.at(-1)), /user_response[^,]*red/);
+  });
+});
+
+Deno.test("C8.4: where the client has no forms and there are no choices, the tool says that nobody can be asked", async () => {
+  const turns = [calls(["clarify", { question: "What now?" }]), "ok"];
+  await withAcp({ turns }, async ({ acp, model, sessionId }) => {
+    assertEquals((await acp.prompt(sessionId, "ask me")).stopReason, "end_turn");
+    assertEquals(acp.requests("session/request_permission"), []);
+    const end = acp.updates(sessionId).findLast((u) => u.sessionUpdate === "tool_call_update");
+    assertEquals(end.status, "failed");
+    const result = JSON.parse(model.calls()[1]!.body.messages.at(-1).content);
+    assertMatch(result.error, /^Nobody can be asked/);
+    assertEquals(result.user_response, undefined);
   });
 });
 

@@ -33,6 +33,14 @@ Deno.test("acp 9: session/new gives id, modes, options and provenance, the rest 
     assertEquals(after.map((u) => u.sessionUpdate), ["available_commands_update", "usage_update"]);
     assertEquals(acp.updates(result.sessionId).length, 2);
     assertEquals(after[0].availableCommands.map((c: { name: string }) => c.name), COMMANDS);
+    assertEquals(
+      after[0].availableCommands.filter((c: Json) => c.input).map((c: Json) => [c.name, c.input.hint]),
+      [
+        ["model", "model name to switch to"],
+        ["steer", "guidance for the active turn"],
+        ["queue", "prompt to run next"],
+      ],
+    );
     assertEquals(after[1].size, 128000);
   });
 });

@@ -7,7 +7,7 @@ const text = (words: string) => [{ type: "text", text: words }];
 const PROMPT_REQUIRED = { steering: { idleBehavior: "promptRequired" } };
 
 Deno.test("steering: text for a running turn is injected at its next tool boundary and answered at once", async () => {
-  const turns = [calls(["terminal", { command: "sleep 0.5; echo ready" }]), "used tabs"];
+  const turns = [calls(["terminal", { command: "sleep 2; echo ready" }]), "used tabs"];
   await withAcp({ turns }, async ({ acp, model, sessionId }) => {
     const sent = acp.startPrompt(sessionId, "go");
     await acp.update((u) => u.sessionUpdate === "tool_call");
@@ -81,7 +81,7 @@ Deno.test("steering: a cancel ends the turn it began, and a failing one says so"
 });
 
 Deno.test("steering: an image cannot join a running turn and is handed back", async () => {
-  const turns = [calls(["terminal", { command: "sleep 1" }]), "done"];
+  const turns = [calls(["terminal", { command: "sleep 30" }]), "done"];
   await withAcp({ turns }, async ({ acp, sessionId }) => {
     const sent = acp.startPrompt(sessionId, "go");
     await acp.update((u) => u.sessionUpdate === "tool_call");

@@ -117,6 +117,59 @@ Deno.test("load accepts a directory that is gone, and says so", async () => {
   });
 });
 
+Deno.test("C4: in a directory that is gone no file or terminal tool runs, whatever the mode, until it is there again", async () => {
+  const tools = calls(
+    ["terminal", { command: "touch made.txt; pwd" }],
+    ["read_file", { path: "/etc/hostname" }],
+    ["write_file", { path: "new.txt", content: "x" }],
+    ["search_files", { pattern: "x" }],
+    ["todo", {}],
+  );
+  const turns = ["one", tools, "told", calls(["terminal", { command: "pwd" }]), "there", tools, "told again"];
+  await withAcp({ turns }, async ({ acp, again, rig }) => {
+    const cwd = `${rig.workspace}/sub`;
+    await Deno.mkdir(cwd);
+    const sessionId = await acp.newSession(cwd);
+    await acp.request("session/set_mode", { sessionId, modeId: "dont_ask" });
+    await acp.prompt(sessionId, "a");
+    await acp.close();
+    await Deno.remove(cwd);
+    const ends = (driver: typeof acp) =>
+      driver.updates(sessionId).filter((u) => ["completed", "failed"].includes(u.status)).map((u) => [
+        u.status,
+        u.content[0].content.text,
+      ]);
+    {
+      await using next = await again();
+      await next.request("session/load", { sessionId, cwd, mcpServers: [] });
+      const from = next.frames.length;
+      assertEquals((await next.prompt(sessionId, "b")).stopReason, "end_turn");
+      assertMatch(next.text(sessionId, from), /^The directory .*sub does not exist/);
+      const seen = ends(next);
+      assertEquals(seen.map(([status]) => status), ["failed", "failed", "failed", "failed", "completed"]);
+      for (const [, text] of seen.slice(0, 4)) assertMatch(text, /sub does not exist, so '\w+' was not run/);
+      assertEquals(next.requests("session/request_permission"), []);
+      assertEquals(await Deno.stat(cwd).catch(() => null), null);
+      assertEquals(await Deno.stat(`${rig.workspace}/made.txt`).catch(() => null), null);
+      await Deno.mkdir(cwd);
+      await next.prompt(sessionId, "c");
+      assertEquals(ends(next).at(-1), ["completed", cwd]);
+    }
+    // A prompt alone opens a stored session, too.
+    await Deno.remove(cwd);
+    await using third = await again();
+    await third.prompt(sessionId, "d");
+    assertEquals(ends(third).map(([status]) => status), [
+      "failed",
+      "failed",
+      "failed",
+      "failed",
+      "completed",
+    ]);
+    assertEquals(await Deno.stat(cwd).catch(() => null), null);
+  });
+});
+
 Deno.test("acp 40: a fork has the history, goes its own way and says what it is", async () => {
   await withAcp(
     { respond: (r) => `re: ${r.body.messages.at(-1).content}` },

@@ -3,14 +3,15 @@ import { ALLOW, calls, DENY, type Json, startAcp, withAcp } from "../../support/
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { stdioServer } from "../../support/mcp_server.ts";
 import { startModelServer } from "../../support/model_server.ts";
-import { processesWith } from "../../support/processes.ts";
+import { ownSleep, untilGone } from "../../support/processes.ts";
 import { eventually, makeRig, modelConfig } from "../../support/program.ts";
 
 Deno.test("acp 46: tools, background processes and MCP servers that print leave stdout to the frames", async () => {
+  const sleep = ownSleep(60);
   const noise = "printf '{\"not\":\"ours\"}\\nplain\\n'; printf 'err\\n' >&2; printf 'x\\0\\377\\n'";
   const turns = [
     calls(["terminal", { command: noise }]),
-    calls(["terminal", { command: `${noise}; sleep 30.${Deno.pid}`, background: true }]),
+    calls(["terminal", { command: `${noise}; ${sleep}`, background: true }]),
     "done",
   ];
   await withAcp({ turns }, async ({ acp, rig }) => {
@@ -21,7 +22,7 @@ Deno.test("acp 46: tools, background processes and MCP servers that print leave 
     assertEquals((await acp.prompt(sessionId, "go")).stopReason, "end_turn");
     assertEquals((await acp.close()).code, 0);
     assert(acp.lines.length > 5 && acp.lines.every((line) => JSON.parse(line).jsonrpc === "2.0"));
-    assertEquals(await processesWith(`sleep 30.${Deno.pid}`), []);
+    await untilGone(sleep);
   });
 });
 
@@ -61,6 +62,37 @@ Deno.test("D3: a question that waits in one session does not delay another, nor 
     assertEquals(acp.notifications("$/cancel_request").length, 1);
     const pending = acp.updates(sessionId).filter((u) => u.toolCallId).at(-1);
     assertEquals(pending.status, "failed");
+  });
+});
+
+Deno.test("FC-08: ten thousand lines at once do not keep a running turn waiting, and each is answered in its order", async () => {
+  const LINES = 10_000;
+  const turns = [{ steps: [{ text: "x", delay_ms: 4, repeat: 400 }] }];
+  await withAcp({ turns }, async ({ acp, sessionId }) => {
+    const sent = acp.startPrompt(sessionId, "go");
+    await acp.update((u) => u.sessionUpdate === "agent_message_chunk");
+    const from = acp.frames.length;
+    const ids = Array.from({ length: LINES }, (_, i) => `flood-${i}`);
+    const answers = ids.map((id) => acp.expect(id, "session/list"));
+    const line = (id: string) => JSON.stringify({ jsonrpc: "2.0", id, method: "session/list", params: {} });
+    void acp.raw(ids.map(line).join("\n") + "\n");
+    await acp.inTime(Promise.all(answers), 60_000, "all answers");
+    const order = acp.frames.slice(from).map(({ frame }) => frame.id).filter((id) =>
+      String(id).startsWith("flood")
+    );
+    assertEquals(order, ids);
+    const last = acp.frames.findIndex(({ frame }) => frame.id === ids.at(-1));
+    const seen = acp.frames.slice(from, last).filter(({ frame }) => frame.method === "session/update");
+    // The longest run of answers without a word of the turn between them.
+    let run = 0, longest = 0;
+    for (const { frame } of acp.frames.slice(from, last)) {
+      longest = Math.max(longest, run = frame.method ? 0 : run + 1);
+    }
+    const ended = acp.indexOfAnswer(sent.id);
+    assert(seen.length > 20, `${seen.length} updates among the answers`);
+    if (ended === -1 || ended > last) assert(longest < 500, `${longest} answers in one piece`);
+    assertEquals((await sent.answer).result.stopReason, "end_turn");
+    assertEquals(acp.text(sessionId), "x".repeat(400));
   });
 });
 

@@ -1,7 +1,7 @@
 /** Commands in the client's own terminals (acp.md C8.6): only where both sides want it, and always given back. */
 import { type AcpDriver, calls, type Json, withAcp } from "../../support/acp_driver.ts";
-import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
-import { processesWith } from "../../support/processes.ts";
+import { assertEquals, assertMatch, assertWithin } from "../../support/assert.ts";
+import { ownSleep, untilGone } from "../../support/processes.ts";
 import { eventually } from "../../support/program.ts";
 
 const CAPABILITIES = { terminal: true };
@@ -121,10 +121,10 @@ Deno.test("C8.6: directory, exports and exit code go from one command to the nex
 });
 
 Deno.test("C8.6: a command over its time, and a cancelled one, are killed and their terminals released", async () => {
-  const [slow, slower] = [`70.${Deno.pid}1`, `70.${Deno.pid}2`];
+  const [slow, slower] = [ownSleep(70), ownSleep(71)];
   const turns = [
-    calls(["terminal", { command: `echo begun; sleep ${slow}`, timeout: 1 }]),
-    calls(["terminal", { command: `sleep ${slower}` }]),
+    calls(["terminal", { command: `echo begun; ${slow}`, timeout: 1 }]),
+    calls(["terminal", { command: slower }]),
   ];
   await withAcp({ turns, capabilities: CAPABILITIES, config: CONFIG }, async ({ acp, model, sessionId }) => {
     const editor = new Editor();
@@ -138,12 +138,10 @@ Deno.test("C8.6: a command over its time, and a cancelled one, are killed and th
     const started = acp.now;
     await acp.cancel(sessionId);
     assertEquals((await sent.answer).result.stopReason, "cancelled");
-    assert(acp.now - started < 3_000);
+    assertWithin(acp.now - started, 3_000);
     await eventually(() => editor.open === 0, 3_000, "the release");
     assertEquals(editor.log.filter((verb) => verb === "kill").length, 2);
-    for (const mark of [slow, slower]) {
-      await eventually(async () => (await processesWith(`sleep ${mark}`)).length === 0);
-    }
+    for (const sleep of [slow, slower]) await untilGone(sleep);
   });
 });
 

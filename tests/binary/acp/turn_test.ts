@@ -15,7 +15,7 @@ function lastUser(request: Json): string {
   return typeof content === "string" ? content : content.map((p: Json) => p.text ?? p.type).join("|");
 }
 
-const SLOW = (text: string): ScriptTurn => ({ steps: [{ text: "…" }, { delay_ms: 400, text }] });
+const SLOW = (text: string): ScriptTurn => ({ steps: [{ text: "…" }, { delay_ms: 1_500, text }] });
 
 Deno.test("acp 15: three deltas are three chunks of one message, then end_turn, text not repeated", async () => {
   await withAcp({
@@ -238,7 +238,7 @@ Deno.test("acp 33: /queue tells its depth at once and is answered after its own 
 });
 
 Deno.test("acp 34: /steer is injected at the next tool result, a rest runs in the same prompt, idle it is a prompt", async () => {
-  const turns = [calls(["terminal", { command: "sleep 0.4" }]), SLOW("ended"), "more done", "plain"];
+  const turns = [calls(["terminal", { command: "sleep 2" }]), SLOW("ended"), "more done", "plain"];
   await withAcp({ turns }, async ({ acp, model, sessionId }) => {
     const running = acp.startPrompt(sessionId, "go");
     await acp.update((u) => u.sessionUpdate === "tool_call");

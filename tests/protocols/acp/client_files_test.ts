@@ -25,6 +25,7 @@ function scene(options: { read?: boolean; write?: boolean; links?: Record<string
     files: {
       realPath: (path) => Promise.resolve(options.links?.[path] ?? path),
       mkdir: () => Promise.resolve(),
+      statSync: () => null,
     },
     offers: () => ({ read: options.read ?? true, write: options.write ?? true }),
     roots: () => ["/space", "/link"],

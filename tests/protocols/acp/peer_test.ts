@@ -179,3 +179,42 @@ Deno.test("RequestContext.afterResponse() runs right after the answer, not after
   await wire.end();
   assertEquals(wire.frames.map((f) => f.method ?? f.id), [1, "after", 2]);
 });
+
+Deno.test("Peer.read() leaves the thread to others while it works through a flood of lines, and keeps their order", async () => {
+  const LINES = 2_000;
+  const ids: unknown[] = [];
+  const wire = new Wire((_, _params, context) => {
+    ids.push(context.id);
+    const until = performance.now() + 0.02;
+    while (performance.now() < until);
+    return {};
+  });
+  let turns = 0;
+  const timer = setInterval(() => turns++, 1);
+  await wire.send(...Array.from({ length: LINES }, (_, id) => ({ id, method: "x" })));
+  await wire.answer(LINES - 1);
+  clearInterval(timer);
+  assertEquals(ids, Array.from({ length: LINES }, (_, id) => id));
+  // 40 ms of work in slices of 2 ms; in one piece nothing else would have had a turn before the last answer.
+  assert(turns >= 5, `${turns} turns of others`);
+  await wire.end();
+});
+
+Deno.test("finish() answers what is still open, and nothing is written behind that", async () => {
+  const late = Promise.withResolvers<unknown>();
+  const wire = new Wire((method) => method === "slow" ? late.promise : {});
+  await wire.send({ id: 1, method: "slow" }, { id: 2, method: "slow" }, { id: 3, method: "quick" });
+  await wire.answer(3);
+  wire.peer.notify("update", {});
+  wire.peer.finish((context) =>
+    context.id === 1 ? context.respond({ stopReason: "cancelled" }) : context.fail(new Error("ended"))
+  );
+  wire.peer.notify("late", {});
+  wire.peer.writeRaw('{"jsonrpc":"2.0","method":"raw"}\n');
+  late.resolve({ stopReason: "end_turn" });
+  await wire.end();
+  assertEquals((await wire.answer(1)).result, { stopReason: "cancelled" });
+  assertEquals((await wire.answer(2)).error, { code: -32603, message: "ended" });
+  await wire.peer.flushed();
+  assertEquals(wire.frames.map((frame) => frame.method ?? frame.id), [3, "update", 1, 2]);
+});
