@@ -34,11 +34,21 @@ const CODES: Readonly<Record<HermesErrorCode, number | null>> = {
 
 /**
  * The wire form of an expected failure; anything unexpected comes back as it is. `failCode` is the method's number for
- * "the work itself failed" (5006 for `session.list`, …), -32000 when it has none.
+ * "the work itself failed" (5006 for `session.list`, …), -32000 when it has none. A disk that is full or read-only is
+ * nobody's mistake here: it has that number, too.
  */
-export function toRpcError(error: unknown, failCode = -32000): unknown {
-  if (!(error instanceof HermesError)) return error;
+export function toRpcError(error: unknown, failCode?: number): unknown {
+  if (!(error instanceof HermesError)) {
+    return failCode !== undefined && isSystemError(error) ? new RpcError(failCode, error.message) : error;
+  }
   const busy = error.code === "session_busy" && !error.message.startsWith("session busy");
   const message = busy ? `session busy: ${error.message}` : error.message;
-  return new RpcError(CODES[error.code] ?? failCode, message);
+  return new RpcError(CODES[error.code] ?? failCode ?? -32000, message);
+}
+
+/** What the operating system has refused: `ENOSPC`, `EROFS`, `EACCES` and the like. */
+function isSystemError(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" && /^E[A-Z0-9]+$/.test(code);
 }

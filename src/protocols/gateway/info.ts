@@ -5,7 +5,7 @@
 import { profileOf } from "@/lib/profile.ts";
 import type { Hermes } from "@/app/mod.ts";
 import type { McpServerStatus, Session, Usage } from "@/core/contract.ts";
-import { promptTokens } from "@/core/contract.ts";
+import { buildProvenance, promptTokens } from "@/core/contract.ts";
 import { gitBranch } from "./git_branch.ts";
 import type { SkillNames } from "./skill_index.ts";
 
@@ -41,6 +41,16 @@ export function renderCost(hermes: Hermes, session: Session): WireUsage {
   } catch (error) {
     hermes.log.debug(`cost of ${session.headId}: ${error instanceof Error ? error.message : String(error)}`);
     return {};
+  }
+}
+
+/** How often the conversation was moved to a new row by a compression; 0 when that cannot be read. */
+export function renderCompressions(hermes: Hermes, { id, headId }: Session): number {
+  try {
+    return buildProvenance(hermes.store(), { handle: id, headId }).compressionDepth;
+  } catch (error) {
+    hermes.log.debug(`ancestors of ${headId}: ${error instanceof Error ? error.message : String(error)}`);
+    return 0;
   }
 }
 
@@ -111,8 +121,8 @@ export function renderInfo(hermes: Hermes, session: Session, facts: InfoFacts): 
     model: modelName(hermes, session),
     provider: session.model?.provider ?? settings.model.provider,
     reasoning_effort: session.reasoningEffort ?? settings.agent.reasoning_effort,
-    service_tier: "",
-    fast: false,
+    service_tier: session.fast ? "priority" : "",
+    fast: session.fast,
     approval_mode: settings.approvals.mode,
     yolo: facts.yolo || session.yolo || settings.approvals.mode === "off",
     tools: toolsByset(hermes, session),

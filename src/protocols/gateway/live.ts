@@ -16,7 +16,7 @@ import type {
 import { HermesError } from "@/core/contract.ts";
 import { requestIdOf, serverRequestIdOf } from "./asks.ts";
 import type { Audience, Dialects } from "./audience.ts";
-import { renderCost, renderInfo, renderUsage } from "./info.ts";
+import { renderCompressions, renderCost, renderInfo, renderUsage } from "./info.ts";
 import { LaterTurns } from "./later_turns.ts";
 import type { Client } from "./peer.ts";
 import { Questions } from "./questions.ts";
@@ -64,12 +64,18 @@ export class LiveSession implements TurnHost {
   #session: Session;
   #unsubscribe: () => void;
   #watches: boolean;
+  /** Calls of a watched subagent, by their own ids. */
+  readonly #mirrored = new Map<string, string>();
+  #compressions = { headId: "", count: 0 };
   #pendingTitle: string | null;
   #titling = 0;
   #progress: string | null = null;
   #personality: string | null = null;
   #closingHere = false;
+  /** Seconds since 1970. */
   lastActive: number;
+  /** The same moment by the clock that nobody can set, in milliseconds. */
+  usedAt: number;
   /** Paths of images that the next prompt takes along. */
   images: string[] = [];
   /** Detached agents that end with this session. */
@@ -89,6 +95,7 @@ export class LiveSession implements TurnHost {
     this.closeOnDisconnect = options.closeOnDisconnect;
     this.createdAt = this.#hermes.platform.clock.now() / 1000;
     this.lastActive = this.createdAt;
+    this.usedAt = this.#hermes.platform.clock.monotonic();
     this.#wire = new SessionWire(this.sid, options);
     this.audience.add(options.client);
     this.questions = new Questions(this.#hermes, {
@@ -147,7 +154,9 @@ export class LiveSession implements TurnHost {
   }
 
   touch(): void {
-    this.lastActive = this.#hermes.platform.clock.now() / 1000;
+    const { clock } = this.#hermes.platform;
+    this.lastActive = clock.now() / 1000;
+    this.usedAt = clock.monotonic();
   }
 
   findAsk(requestId: string): Ask | undefined {
@@ -355,11 +364,22 @@ export class LiveSession implements TurnHost {
   usage(): Record<string, string | number> {
     const { delegation } = this.#hermes.sessions;
     const children = delegation.active().filter((child) => child.sessionId === this.session.id).length;
+    const compressions = this.#countCompressions();
     return {
       ...renderUsage(this.session),
       ...renderCost(this.#hermes, this.session),
+      ...(compressions === 0 ? {} : { compressions }),
       ...(children === 0 ? {} : { active_subagents: children }),
     };
+  }
+
+  /** Each has left a row behind; looked up again when the conversation has moved to another row. */
+  #countCompressions(): number {
+    const { headId, stored } = this.session;
+    if (stored && this.#compressions.headId !== headId) {
+      this.#compressions = { headId, count: renderCompressions(this.#hermes, this.session) };
+    }
+    return this.#compressions.count;
   }
 
   toolProgress(): string {
@@ -378,5 +398,15 @@ export class LiveSession implements TurnHost {
 
   title(): string | null {
     return this.session.title;
+  }
+
+  /** In a window on a subagent no id can be taken for one of the conversation that it works for (C.5). */
+  toolId(callId: string): string {
+    if (!this.#watches) return callId;
+    const known = this.#mirrored.get(callId);
+    if (known !== undefined) return known;
+    const id = `submirror:${this.session.headId}:${this.#mirrored.size + 1}`;
+    this.#mirrored.set(callId, id);
+    return id;
   }
 }

@@ -47,7 +47,7 @@ export class Parking {
     const limit = this.#gateway.hermes.settings().max_live_sessions;
     const all = this.#gateway.live.all();
     if (!limit || all.length <= limit) return;
-    const idle = all.filter(isReapable).sort((a, b) => a.lastActive - b.lastActive);
+    const idle = all.filter(isReapable).sort((a, b) => a.usedAt - b.usedAt);
     for (const live of idle.slice(0, all.length - limit)) this.#close(live, "lru_evict");
   }
 
@@ -86,10 +86,10 @@ export class Parking {
   }
 
   #closeExpired(): void {
-    const oldest = this.#gateway.hermes.platform.clock.now() / 1000 -
-      this.#seconds("HERMES_TUI_SESSION_TTL_S", 6 * 3600);
+    const oldest = this.#gateway.hermes.platform.clock.monotonic() -
+      1000 * this.#seconds("HERMES_TUI_SESSION_TTL_S", 6 * 3600);
     for (const live of this.#gateway.live.all()) {
-      if (isReapable(live) && live.lastActive < oldest) this.#close(live, "idle_timeout");
+      if (isReapable(live) && live.usedAt < oldest) this.#close(live, "idle_timeout");
     }
   }
 

@@ -25,6 +25,8 @@ export interface RenderTarget {
   titling(): boolean;
   storedId(): string;
   title(): string | null;
+  /** Under which id this host knows a call. */
+  toolId(callId: string): string;
 }
 
 /** Reason of a turn that was cancelled while it waited behind other work. */
@@ -83,7 +85,11 @@ export class TurnRenderer {
         return this.#toolStart(event.call);
       case "tool.progress":
         if (to.toolProgress() === "off") return;
-        return to.emit("tool.progress", { name: event.name, preview: event.text, tool_id: event.callId });
+        return to.emit("tool.progress", {
+          name: event.name,
+          preview: event.text,
+          tool_id: to.toolId(event.callId),
+        });
       case "tool.end":
         return this.#toolEnd(event);
       case "ask.open":
@@ -149,7 +155,7 @@ export class TurnRenderer {
     const mode = this.#to.toolProgress();
     if (mode === "off") return;
     this.#to.emit("tool.start", {
-      tool_id: call.id,
+      tool_id: this.#to.toolId(call.id),
       name: call.name,
       context: call.description.label,
       args: call.args,
@@ -166,11 +172,14 @@ export class TurnRenderer {
     if (mode === "off" && shownDiff === "") return;
     const result = parseResult(event.result);
     this.#to.emit("tool.complete", {
-      tool_id: call.id,
+      tool_id: this.#to.toolId(call.id),
       name: call.name,
       args: call.args,
       duration_s: Math.round(event.durationMs) / 1000,
       result,
+      ...(event.isError || !call.description.done
+        ? {}
+        : { summary: `${call.description.done} in ${shortTime(event.durationMs)}` }),
       ...(event.todos ? { todos: event.todos } : {}),
       ...(shownDiff === "" ? {} : { inline_diff: shownDiff }),
       ...(event.isError ? { error: errorText(result, event.result) } : {}),
@@ -242,6 +251,14 @@ function errorText(result: unknown, text: string): string {
     if (typeof message === "string") return message;
   }
   return text.slice(0, MAX_REASONING);
+}
+
+/** `1.4s`, `12s`, `2m 5s`. */
+function shortTime(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds < 9.95) return `${seconds.toFixed(1)}s`;
+  const whole = Math.round(seconds);
+  return whole < 60 ? `${whole}s` : `${Math.floor(whole / 60)}m ${whole % 60}s`;
 }
 
 function tail(text: string, chars: number, lines: number): string {

@@ -52,7 +52,7 @@ Deno.test("gateway 58: branches of an untitled session are called branch, with a
 });
 
 Deno.test("a branch while the parent runs copies what is committed", async () => {
-  const model = { turns: ["A", { steps: [{ text: "slow", delay_ms: 500 }] }] };
+  const model = { turns: ["A", { steps: [{ text: "slow", delay_ms: 2_000 }] }] };
   await withGateway({ model }, async ({ host }) => {
     const { sid } = await host.session();
     await say(host, sid, "a");
@@ -100,6 +100,11 @@ Deno.test("gateway 59: too little is a no-op, a long one gets shorter, moves its
     assertEquals(updates(host, sid).at(-1), ["status", "ready"]);
     assert(JSON.stringify(model.calls().at(-1)!.body).includes("letters"));
 
+    assertEquals([noop.usage.compressions, done.usage.compressions, done.info.usage.compressions], [
+      undefined,
+      1,
+      1,
+    ]);
     const { session_key } = await host.request("session.status", { session_id: sid });
     assert(session_key !== stored);
     const again = await host.request("session.resume", { session_id: stored });
@@ -114,13 +119,13 @@ Deno.test("gateway 59: too little is a no-op, a long one gets shorter, moves its
     await host.end();
     await using other = await startGateway({ rig });
     const resumed = await other.request("session.resume", { session_id: stored });
-    assertEquals(resumed.session_key, session_key);
+    assertEquals([resumed.session_key, resumed.info.usage.compressions], [session_key, 1]);
   });
 });
 
 Deno.test("gateway 59: compressing a running session is 4009", async () => {
   await withGateway(
-    { model: { turns: [{ steps: [{ text: "slow", delay_ms: 400 }] }] } },
+    { model: { turns: [{ steps: [{ text: "slow", delay_ms: 2_000 }] }] } },
     async ({ host }) => {
       const { sid } = await host.session();
       await host.request("prompt.submit", { session_id: sid, text: "a" });
@@ -138,7 +143,7 @@ Deno.test("gateway 59: compressing a running session is 4009", async () => {
 
 Deno.test("session.interrupt ends a compression as aborted, and nothing has changed", async () => {
   const model = {
-    respond: (request: Json) => isSummary(request) ? { steps: [{ text: "late", delay_ms: 8_000 }] } : "ok",
+    respond: (request: Json) => isSummary(request) ? { steps: [{ text: "late", delay_ms: 60_000 }] } : "ok",
   };
   await withGateway({ model }, async ({ host }) => {
     const { sid, stored } = await host.session();
@@ -192,7 +197,7 @@ Deno.test("prompt.background runs beside the turn, without the parent's history,
       const [said] = sentTexts(request, "user").slice(-1);
       if (said === "aside") return "beside it";
       if (said === "broken") return { steps: [{ error: { status: 400, message: "no such thing" } }] };
-      return { steps: [{ text: "slow answer", delay_ms: 600 }] };
+      return { steps: [{ text: "slow answer", delay_ms: 2_000 }] };
     },
   };
   await withGateway({ model }, async ({ host }) => {

@@ -144,9 +144,10 @@ Deno.test("/busy, /verbose and /fast are the settings of config.set", async () =
     assertEquals(host.eventsOf("tool.start", sid).length, 0);
     assertEquals((await exec(host, sid, "/verbose")).output, "Tool progress: new");
     assertEquals((await exec(host, sid, "/fast status")).output, "Mode: normal");
+    assertEquals((await exec(host, sid, "/fast")).output, "Mode: normal");
     const refused = async (command: string) =>
       (await host.refused("slash.exec", { session_id: sid, command })).code;
-    assertEquals([await refused("/fast"), await refused("/fast fast"), await refused("/busy nope")], [
+    assertEquals([await refused("/fast toggle"), await refused("/fast fast"), await refused("/busy nope")], [
       4002,
       4002,
       4002,

@@ -106,6 +106,7 @@ Deno.test("every method of the contract answers in its shape", async () => {
     });
     await turn(3);
     const { processes } = await call("process.list", on);
+    await call("agents.list");
     await call("process.kill", { ...on, process_id: processes[0].session_id });
     await call("process.stop", on);
 
@@ -122,6 +123,11 @@ Deno.test("every method of the contract answers in its shape", async () => {
     await call("session.resume", { session_id: stored_session_id, cols: 80 });
     await call("terminal.resize", { ...on, cols: 70 });
     await call("image.attach", { ...on, path: "a.png look" });
+    const sent = await call("image.attach_bytes", { ...on, content_base64: PNG, filename: "b.png" });
+    await call("image.detach", { ...on, path: sent.path });
+    await call("file.attach", { ...on, data_url: `data:text/plain;base64,${btoa("x")}`, name: "x.txt" });
+    for (const list of ["toolsets.list", "tools.list", "tools.show", "config.show"]) await call(list, on);
+    await call("plugins.list");
     await call("input.detect_drop", { ...on, text: `${rig.workspace}/a.png` });
     await call("input.detect_drop", { ...on, text: "no file" });
     await call("clipboard.paste", on);
@@ -156,6 +162,8 @@ Deno.test("every method of the contract answers in its shape", async () => {
     await call("skills.manage", { action: "inspect", query: "weather" });
     await call("subagent.interrupt", { subagent_id: "sa-0-00000000" });
     await call("subagent.steer", { ...on, subagent_id: "sa-0-00000000", text: "x" });
+    await call("subagent.list", on);
+    await call("subagent.tail", { ...on, subagent_id: "sa-0-00000000" });
     await call("delegation.pause", { paused: true });
     const { path } = await call("spawn_tree.save", { ...on, subagents: [1], label: "x", started_at: 5 });
     await call("spawn_tree.list", { cross_session: true, limit: 5 });

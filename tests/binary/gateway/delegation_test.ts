@@ -112,7 +112,7 @@ Deno.test("gateway 68: a running child is listed, steered, watched and interrupt
   const respond = scripted((request) => {
     if (lastOf(request).role === "tool") return { steps: [{ text: "going on" }, { stall: true }] };
     asked++;
-    return { steps: [{ delay_ms: 300 }, { tool: "todo", args: {} }] };
+    return { steps: [{ delay_ms: 2_000 }, { tool: "todo", args: {} }] };
   });
   await withGateway({ model: { respond } }, async ({ host, model }) => {
     const { sid } = await host.session();
@@ -146,6 +146,20 @@ Deno.test("gateway 68: a running child is listed, steered, watched and interrupt
     await eventually(() => model.calls().filter(isChild)[1], 10_000, "the second call of the child");
     assert(lastOf(model.calls().filter(isChild)[1]!).content.includes("use the other door"));
     assertEquals(asked, 1);
+
+    const listed = await host.request("subagent.list", { session_id: sid });
+    assertEquals(listed.subagents.map((row: Json) => [row.subagent_id, row.goal]), [[subagent_id, "work"]]);
+    assertEquals((await host.request("subagent.list", { session_id: other })).subagents, []);
+    const tail = await host.request("subagent.tail", { session_id: sid, subagent_id });
+    assertEquals([tail.available, tail.truncated, tail.text.split("\n")], [
+      true,
+      false,
+      ["user: work", "[todo] "],
+    ]);
+    const foreign = await host.request("subagent.tail", { session_id: other, subagent_id });
+    assertEquals(foreign, { subagent_id, available: false, text: "", truncated: false });
+    assertEquals((await host.refused("subagent.tail", { session_id: sid })).code, 4000);
+    assertEquals((await host.refused("subagent.list", {})).code, 4001);
 
     const watched = await host.request("session.resume", { session_id: child_session_id, lazy: true });
     const busy = await host.refused("prompt.submit", { session_id: watched.session_id, text: "hi" });

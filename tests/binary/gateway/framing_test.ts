@@ -1,6 +1,6 @@
 /** Frames in and out against the real program: gateway rows 1–13, 15, FC-01, FC-02.1. */
 import { startGateway } from "../../support/gateway_driver.ts";
-import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertWithin } from "../../support/assert.ts";
 import { makeRig, runProgram, startProgram } from "../../support/program.ts";
 import { terminal, toolTurn, withGateway } from "./scene.ts";
 
@@ -103,7 +103,7 @@ Deno.test("gateway 12: requests that were read are answered at the end of input;
   );
   assertEquals(answers.map((frame) => [frame.id, frame.error]).sort(), [[1, undefined], [2, undefined]]);
   assertEquals(status.code, 0);
-  assert(performance.now() - started < 2_000 + 3_000, "start and end together");
+  assertWithin(performance.now() - started, 2_000 + 3_000, "start and end together");
   assertMatch(stderr, /^\[gateway-exit\] stdin EOF/m);
 });
 
@@ -219,7 +219,7 @@ Deno.test("gateway 14: SIGINT leaves a turn alone; SIGTERM ends with exit 0 and 
     host.kill("SIGTERM");
     const exit = await host.exited();
     assertEquals([exit.code, exit.signal], [0, null]);
-    assert(performance.now() - started < 2_000);
+    assertWithin(performance.now() - started, 2_000);
     assertMatch(exit.stderr, /^\[gateway-signal\] SIGTERM/m);
     await using again = await startGateway({ rig });
     const resumed = await again.request("session.resume", { session_id: stored });

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { sentTexts, terminal, toolTurn, withGateway } from "./scene.ts";
 
-const SLOW = { steps: [{ text: "slow", delay_ms: 400 }] };
+const SLOW = { steps: [{ text: "slow", delay_ms: 2_000 }] };
 
 Deno.test("F prompt: prompt.submit, and the answer arrives as message events", async () => {
   await withGateway({ model: { turns: ["Hello."] } }, async ({ host }) => {
@@ -13,7 +13,7 @@ Deno.test("F prompt: prompt.submit, and the answer arrives as message events", a
 });
 
 Deno.test("F steer: session.steer reaches the model behind the next tool result", async () => {
-  const model = { turns: [toolTurn(terminal("sleep 0.4")), "done"] };
+  const model = { turns: [toolTurn(terminal("sleep 2")), "done"] };
   await withGateway({ model }, async ({ host, model }) => {
     const { sid } = await host.session();
     await host.request("prompt.submit", { session_id: sid, text: "go" });

@@ -127,7 +127,7 @@ Deno.test("gateway 49: emptying the conversation needs its own word, and rebind 
 });
 
 Deno.test("gateway 51: a rewind during a turn is 4009 and writes nothing", async () => {
-  const model = { turns: ["1", { steps: [{ text: "slow", delay_ms: 400 }] }] };
+  const model = { turns: ["1", { steps: [{ text: "slow", delay_ms: 2_000 }] }] };
   await withGateway({ model }, async ({ host }) => {
     const { sid } = await host.session();
     await host.turn(sid, "one");
@@ -249,7 +249,9 @@ Deno.test("session.undo drops the last turn from memory and store, with its tool
     const { sid, stored } = await host.session();
     await host.turn(sid, "one");
     await host.turn(sid, "two");
+    const before = await history(host, sid);
     assertEquals(await host.request("session.undo", { session_id: sid }), { removed: 4 });
+    assertEquals(await history(host, sid), before.slice(0, 2), "what stays keeps its row ids (core.md D.8)");
     assertEquals(shown(await history(host, sid)), ["user: one", "assistant: 1"]);
     await host.turn(sid, "three");
     assertEquals(sentTexts(model.calls()[3], "user"), ["one", "three"]);

@@ -16,6 +16,8 @@ export interface SceneOptions {
   readonly config?: Record<string, unknown>;
   readonly args?: readonly string[];
   readonly env?: Record<string, string>;
+  /** Before the start; what it returns is added to the environment. */
+  prepare?(rig: Rig): Promise<Record<string, string>>;
 }
 
 /** Runs `test` in a fresh scene; everything is closed afterwards. */
@@ -25,11 +27,8 @@ export async function withGateway(
 ): Promise<void> {
   await using model = await startModelServer(options.model ?? {});
   await using rig = await makeRig({ config: modelConfig(model.url, options.config) });
-  await using host = await startGateway({
-    rig,
-    ...(options.args ? { args: options.args } : {}),
-    ...(options.env ? { env: options.env } : {}),
-  });
+  const env = { ...options.env, ...await options.prepare?.(rig) };
+  await using host = await startGateway({ rig, env, ...(options.args ? { args: options.args } : {}) });
   await test({ rig, model, host });
 }
 

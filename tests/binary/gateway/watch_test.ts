@@ -16,7 +16,7 @@ function respond(request: ModelServerRequest): ScriptTurn {
   if (isChild(request) && last.role !== "tool") {
     return { steps: [{ delay_ms: 100 }, { tool: "todo", args: {} }] };
   }
-  if (isChild(request)) return { steps: [{ text: "child " }, { delay_ms: 400 }, { text: "done" }] };
+  if (isChild(request)) return { steps: [{ text: "child " }, { delay_ms: 2_000 }, { text: "done" }] };
   if (last.role === "tool") return "told";
   if (last.content === "delegate") return { steps: [{ tool: "delegate_task", args: { goal: "work" } }] };
   return "hello";
@@ -57,6 +57,28 @@ Deno.test("B.4 lazy, C.5: a window on a running child streams, refuses prompts, 
     assertEquals((await host.request("session.status", on)).status, "idle");
     assertEquals(await host.request("session.close", on), { closed: true });
     assertEquals((await host.refused("session.history", on)).code, 4001);
+  });
+});
+
+Deno.test("C.5: calls of a watched subagent have ids of the window's own, start and end alike", async () => {
+  const calls = (n: number): ScriptTurn => ({
+    steps: [{ delay_ms: 1_500 }, { tool: "todo", args: {}, id: `c${n}` }],
+  });
+  const threeCalls = (request: ModelServerRequest): ScriptTurn => {
+    if (!isChild(request)) return respond(request);
+    const made = request.body.messages.filter((one: Json) => one.role === "tool").length;
+    return made < 3 ? calls(made) : "done";
+  };
+  await withGateway({ model: { respond: threeCalls } }, async ({ host }) => {
+    const { sid, window, child } = await watch(host);
+    await host.event("message.complete", window.session_id);
+    const ids = (type: string) =>
+      host.eventsOf(type, window.session_id).map(({ payload }) => payload.tool_id);
+    assertEquals(ids("tool.start").slice(-2), ids("tool.complete").slice(-2));
+    const known = ids("tool.start");
+    assertEquals(known, known.map((_, at) => `submirror:${child}:${at + 1}`));
+    assertEquals(known.length >= 2 && ids("tool.complete").every((id) => known.includes(id)), true);
+    assertEquals(host.eventsOf("tool.start", sid).map(({ payload }) => payload.name), ["delegate_task"]);
   });
 });
 

@@ -19,6 +19,8 @@ export interface WsSceneOptions {
   readonly model?: ModelServerOptions;
   readonly config?: Record<string, unknown>;
   readonly env?: Record<string, string>;
+  /** Before the start; what it returns is added to the environment. */
+  prepare?(rig: Rig): Promise<Record<string, string>>;
 }
 
 export async function withWsGateway(
@@ -29,7 +31,7 @@ export async function withWsGateway(
   await using rig = await makeRig({ config: modelConfig(model.url, options.config) });
   const child = startProgram(["gateway", "--ws", "--port", "0"], {
     rig,
-    env: { HERMES_DASHBOARD_SESSION_TOKEN: TOKEN, ...options.env },
+    env: { HERMES_DASHBOARD_SESSION_TOKEN: TOKEN, ...options.env, ...await options.prepare?.(rig) },
   });
   const [out, err] = [collect(child.stdout), collect(child.stderr)];
   const hosts: WsHost[] = [];

@@ -34,6 +34,7 @@ class FakeSession {
   modelError = null;
   yolo = false;
   reasoningEffort = null;
+  fast = false;
   cwd = "/nowhere";
   headId = "20260801_101500_9be2f1";
   #reader: EventReader = () => {};
@@ -86,7 +87,10 @@ const hermes = {
   config: { get: () => "", warnings: () => [], settings: () => settings, env: () => undefined },
   tools: [],
   version: "0.0.0",
-  platform: { clock: { now: () => 0 }, files: { statSync: () => null, readTextSync: () => null } },
+  platform: {
+    clock: { now: () => 0, monotonic: () => 0 },
+    files: { statSync: () => null, readTextSync: () => null },
+  },
   isReady: true,
   sessions: {
     delegation: { active: () => [], isChild: () => false, detachedIn: () => 0, hasLater: () => false },

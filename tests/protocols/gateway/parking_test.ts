@@ -10,7 +10,7 @@ class TestClock {
   #now = 0;
   #waits: { readonly at: number; end(): void }[] = [];
 
-  now = () => this.#now;
+  monotonic = () => this.#now;
 
   delay = (ms: number, { signal }: { signal: AbortSignal }): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -35,7 +35,7 @@ interface FakeLive {
   attached: boolean;
   status: string;
   closeOnDisconnect: boolean;
-  lastActive: number;
+  usedAt: number;
   awaitsResults: boolean;
   readonly session: { closed: boolean; running: boolean };
   readonly audience: { has(client: Client): boolean; remove(client: Client): void };
@@ -65,7 +65,7 @@ function makeScene(env: Record<string, string> = {}, max: number | null = null) 
       attached: true,
       status: "idle",
       closeOnDisconnect: false,
-      lastActive: clock.now() / 1000,
+      usedAt: clock.monotonic(),
       awaitsResults: false,
       session: { closed: false, running: false },
       audience: { has: () => live.attached, remove: () => live.attached = false },
@@ -145,10 +145,10 @@ Deno.test("A.8 HERMES_TUI_SESSION_TTL_S: a scan closes what was parked and idle 
 
 Deno.test("A.8 max_live_sessions: the longest idle parked sessions make room, as many as are too many", () => {
   const { parking, closed, add } = makeScene({}, 2);
-  add("middle", { attached: false, lastActive: 20 });
-  add("oldest", { attached: false, lastActive: 10 });
-  add("busy", { attached: false, lastActive: 1, status: "working" });
-  add("heard", { lastActive: 1 });
+  add("middle", { attached: false, usedAt: 20 });
+  add("oldest", { attached: false, usedAt: 10 });
+  add("busy", { attached: false, usedAt: 1, status: "working" });
+  add("heard", { usedAt: 1 });
   parking.trim();
   assertEquals(closed, ["oldest lru_evict", "middle lru_evict"]);
   parking.stop();

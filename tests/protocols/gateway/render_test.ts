@@ -40,6 +40,7 @@ class Recorder implements RenderTarget {
   titling = () => this.isTitling;
   storedId = () => "20260801_101500_9be2f1";
   title = () => "A title";
+  toolId = (id: string) => id;
 
   play(...bodies: CoreEventBody[]): [string, unknown?][] {
     this.sent.length = 0;
@@ -204,6 +205,28 @@ Deno.test("tool.complete carries the parsed result, seconds, the diff with secre
     "plain text",
     "plain text",
   ]);
+});
+
+Deno.test("tool.complete sums up a call whose tool has words for it, unless it failed (C.2)", () => {
+  const { call } = toolEnd("c1") as CoreEventBody & { type: "tool.end" };
+  const described = { ...call, description: { ...call.description, done: "Extracted 3 pages" } };
+  const summary = (durationMs: number, isError = false) => {
+    const [, complete] = new Recorder().play(
+      toolStart("c1"),
+      toolEnd("c1", { call: described, durationMs, isError }),
+    );
+    return (complete![1] as { summary?: string }).summary;
+  };
+  assertEquals([1_400, 9_940, 9_960, 12_300, 59_400, 59_600, 125_000].map((ms) => summary(ms)), [
+    "Extracted 3 pages in 1.4s",
+    "Extracted 3 pages in 9.9s",
+    "Extracted 3 pages in 10s",
+    "Extracted 3 pages in 12s",
+    "Extracted 3 pages in 59s",
+    "Extracted 3 pages in 1m 0s",
+    "Extracted 3 pages in 2m 5s",
+  ]);
+  assertEquals(summary(1_400, true), undefined);
 });
 
 Deno.test("a call that was never announced has no tool.complete", () => {

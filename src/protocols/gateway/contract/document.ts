@@ -69,6 +69,7 @@ const JUDGED: Readonly<Record<string, JsonSchema>> = {
       "cross_session",
       "enable",
       "explicit_only",
+      "fast",
       "include_unconfigured",
       "lazy",
       "omit_messages",

@@ -63,6 +63,7 @@ export const EVENTS: Readonly<Record<string, z.ZodMiniType | null>> = {
     args: open,
     result: z.unknown(),
     duration_s: z.optional(z.number()),
+    summary: z.optional(text),
     error: z.optional(text),
     inline_diff: z.optional(text),
     result_text: z.optional(text),

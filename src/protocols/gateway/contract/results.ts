@@ -23,6 +23,7 @@ const status = (...values: [string, ...string[]]) => z.looseObject({ status: z.e
 const maybe = z.optional;
 
 const image = { name: maybe(text), width: maybe(int), height: maybe(int), token_estimate: maybe(int) };
+const toolset = { name: text, description: text, tool_count: int, enabled: bool };
 const lazyInfo = z.looseObject({
   model: text,
   provider: maybe(text),
@@ -78,6 +79,19 @@ const restored = z.looseObject({
   path: text,
   action: z.enum(["write", "remove", "none", "conflict", "lost"]),
   why: maybe(text),
+});
+const subagent = z.looseObject({
+  subagent_id: text,
+  parent_id: z.nullable(text),
+  depth: int,
+  goal: text,
+  model: text,
+  started_at: z.number(),
+  status: text,
+  tool_count: int,
+  delegation_id: text,
+  child_session_id: maybe(text),
+  last_tool: maybe(text),
 });
 const never = z.looseObject({});
 
@@ -220,9 +234,19 @@ export const RESULTS: Readonly<Record<string, z.ZodMiniType>> = {
   "reload.mcp": z.looseObject({ status: z.enum(["reloaded", "confirm_required"]), message: maybe(text) }),
   "skills.manage": z.looseObject({
     skills: maybe(z.record(z.string(), texts)),
-    results: maybe(z.array(z.looseObject({ name: text, description: text }))),
-    items: maybe(z.array(z.looseObject({ name: text, description: text }))),
-    info: maybe(z.looseObject({ name: text, description: text, category: text })),
+    results: maybe(z.array(z.looseObject({ name: text, description: text, source: maybe(text) }))),
+    items: maybe(z.array(z.looseObject({ name: text, description: text, source: maybe(text) }))),
+    info: maybe(z.looseObject({
+      name: text,
+      description: text,
+      category: text,
+      source: maybe(text),
+      files: maybe(texts),
+      content: maybe(text),
+    })),
+    installed: maybe(z.literal(true)),
+    name: maybe(text),
+    path: maybe(text),
   }),
   "skills.reload": z.looseObject({
     output: text,
@@ -250,6 +274,45 @@ export const RESULTS: Readonly<Record<string, z.ZodMiniType>> = {
     unknown: texts,
   }),
   "image.attach": z.looseObject({ attached: bool, path: text, count: int, remainder: text, text, ...image }),
+  "image.attach_bytes": z.looseObject({
+    attached: bool,
+    path: text,
+    count: int,
+    remainder: text,
+    text,
+    bytes: int,
+    ...image,
+  }),
+  "image.detach": z.looseObject({ detached: bool, count: int }),
+  "file.attach": z.looseObject({
+    attached: bool,
+    name: text,
+    path: text,
+    ref_path: text,
+    ref_text: text,
+    uploaded: bool,
+  }),
+  "toolsets.list": z.looseObject({ toolsets: z.array(z.looseObject(toolset)) }),
+  "tools.list": z.looseObject({ toolsets: z.array(z.looseObject({ ...toolset, tools: texts })) }),
+  "tools.show": z.looseObject({
+    sections: z.array(z.looseObject({
+      name: text,
+      tools: z.array(z.looseObject({ name: text, description: text })),
+    })),
+    total: int,
+  }),
+  "agents.list": z.looseObject({
+    processes: z.array(z.looseObject({
+      session_id: text,
+      command: text,
+      status: z.enum(["running", "exited"]),
+      uptime: z.number(),
+    })),
+  }),
+  "plugins.list": z.looseObject({ plugins: z.array(open) }),
+  "config.show": z.looseObject({
+    sections: z.array(z.looseObject({ title: text, rows: z.array(z.tuple([text, text])) })),
+  }),
   "clipboard.paste": z.looseObject({
     attached: bool,
     message: maybe(text),
@@ -267,19 +330,7 @@ export const RESULTS: Readonly<Record<string, z.ZodMiniType>> = {
   }),
   "paste.collapse": z.looseObject({ placeholder: text, path: text, lines: int }),
   "delegation.status": z.looseObject({
-    active: z.array(z.looseObject({
-      subagent_id: text,
-      parent_id: z.nullable(text),
-      depth: int,
-      goal: text,
-      model: text,
-      started_at: z.number(),
-      status: text,
-      tool_count: int,
-      delegation_id: text,
-      child_session_id: maybe(text),
-      last_tool: maybe(text),
-    })),
+    active: z.array(subagent),
     paused: bool,
     max_spawn_depth: int,
     max_concurrent_children: int,
@@ -287,6 +338,8 @@ export const RESULTS: Readonly<Record<string, z.ZodMiniType>> = {
   "delegation.pause": z.looseObject({ paused: bool }),
   "subagent.interrupt": z.looseObject({ found: bool, subagent_id: text }),
   "subagent.steer": z.looseObject({ status: z.enum(["queued", "rejected"]), subagent_id: text, text }),
+  "subagent.list": z.looseObject({ subagents: z.array(subagent), delegations: z.array(open) }),
+  "subagent.tail": z.looseObject({ subagent_id: text, available: bool, text, truncated: bool }),
   "spawn_tree.save": z.looseObject({ path: text, session_id: text }),
   "spawn_tree.list": z.looseObject({ entries: z.array(treeEntry) }),
   "spawn_tree.load": SpawnTree,

@@ -22,6 +22,7 @@ export const Usage = z.looseObject({
   cache_read: z.optional(z.int()),
   cache_write: z.optional(z.int()),
   active_subagents: z.optional(z.int()),
+  compressions: z.optional(z.int()),
   cost_usd: z.optional(z.number()),
   cost_status: z.optional(z.enum(["exact", "estimated"])),
 });

@@ -84,7 +84,10 @@ function browserMethod(): DefinedMethod {
     handle: ({ action = "status" }) => {
       if (action === "status" || action === "disconnect") return { connected: false };
       if (action !== "connect") throw new RpcError(4015, `unknown action: ${action}`);
-      throw new RpcError(5031, "There is no browser tool in this program");
+      throw new RpcError(
+        5031,
+        "The gateway connects to no browser; `hermes serve` can be lent one by its extension",
+      );
     },
   });
 }

@@ -3,9 +3,10 @@ import { isAbsolute, resolve } from "node:path";
 import * as z from "zod/mini";
 import { looksLikePath, splitDropped } from "../dropped_path.ts";
 import { RpcError } from "../errors.ts";
-import { freePath, stamp } from "../export.ts";
+import { stamp } from "../export.ts";
 import type { ImageMeta } from "../image_files.ts";
 import { imageMeta, isImagePath, MAX_IMAGE_BYTES } from "../image_files.ts";
+import { keepFile } from "../kept_file.ts";
 import type { LiveSession } from "../live.ts";
 import type { Gateway } from "../server.ts";
 import type { DefinedMethod } from "./define.ts";
@@ -64,7 +65,8 @@ async function findFile(gateway: Gateway, live: LiveSession, line: string): Prom
   return null;
 }
 
-async function queueImage(
+/** The next prompt takes it along. Throws 4016, 5027. */
+export async function queueImage(
   gateway: Gateway,
   live: LiveSession,
   path: string,
@@ -92,19 +94,14 @@ async function pasteImage(
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   const { hermes } = gateway;
-  const { files, clock } = hermes.platform;
   const { readClipboardImage } = await import("../clipboard_image.ts");
   const found = await readClipboardImage(hermes, signal);
   if ("missing" in found) return { attached: false, message: found.missing };
-  const folder = `${hermes.home}/images`;
-  await files.mkdir(folder, { mode: 0o700 });
-  const path = await freePath(
-    hermes,
-    `${folder}/clip_${stamp(clock.now())}_${live.images.length + 1}`,
-    ".png",
-  );
-  await files.write(path, found.png, { mode: 0o600 }).catch((error) => {
-    throw new RpcError(5027, `Cannot keep the image: ${error instanceof Error ? error.message : error}`);
+  const path = await keepFile(hermes, {
+    folder: `${hermes.home}/images`,
+    name: `clip_${stamp(hermes.platform.clock.now())}_${live.images.length + 1}`,
+    ending: ".png",
+    bytes: found.png,
   });
   const { count, meta } = await queueImage(gateway, live, path);
   return { attached: true, path, count, ...meta };
@@ -159,10 +156,12 @@ async function detectDrop(
 async function collapsePaste(gateway: Gateway, pasted: string): Promise<Record<string, unknown>> {
   if (pasted === "") throw new RpcError(4004, "text is required");
   const { hermes } = gateway;
-  const folder = `${hermes.home}/pastes`;
-  await hermes.platform.files.mkdir(folder, { mode: 0o700 });
-  const path = await freePath(hermes, `${folder}/paste_${stamp(hermes.platform.clock.now())}`, ".txt");
-  await hermes.platform.files.write(path, new TextEncoder().encode(pasted), { mode: 0o600 });
+  const path = await keepFile(hermes, {
+    folder: `${hermes.home}/pastes`,
+    name: `paste_${stamp(hermes.platform.clock.now())}`,
+    ending: ".txt",
+    bytes: new TextEncoder().encode(pasted),
+  });
   const lines = pasted.split("\n").length;
   return { placeholder: `[Pasted text: ${lines} line${lines === 1 ? "" : "s"} → ${path}]`, path, lines };
 }

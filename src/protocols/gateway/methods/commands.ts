@@ -163,7 +163,10 @@ async function dispatchModel(
   { args, confirmed = false }: Asked,
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
-  const { model, global, warning, question } = await switchModel(gateway, live, args, { confirmed, signal });
+  const { model, global, warning, question } = await switchModel(gateway, live, args, { confirmed, signal })
+    .catch((error) => {
+      throw toRpcError(error, 5001);
+    });
   const saved = global ? ", saved as the default" : "";
   return {
     type: "exec",

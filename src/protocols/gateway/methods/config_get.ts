@@ -1,6 +1,7 @@
 /** `config.get` (tui-gateway.md B.14): short keys, read-only; secrets are masked by the configuration itself. */
 import * as z from "zod/mini";
 import type { Hermes } from "@/app/mod.ts";
+import { isFastTier } from "@/core/contract.ts";
 import { RpcError } from "../errors.ts";
 import { gitBranch } from "../git_branch.ts";
 import type { LiveSession } from "../live.ts";
@@ -35,7 +36,7 @@ const READERS: Readonly<Record<string, Read>> = {
     value: (live?.session.reasoningEffort ?? hermes.settings().agent.reasoning_effort) || "medium",
     display: hermes.settings().display.show_reasoning ? "show" : "hide",
   }),
-  fast: () => ({ value: "normal" }),
+  fast: (hermes, live) => ({ value: fastWord(hermes, live) }),
   busy: (hermes) => ({ value: hermes.settings().display.busy_input_mode }),
   verbose: (hermes, live) => ({ value: live?.toolProgress() ?? hermes.settings().display.tool_progress }),
   "approvals.mode": (hermes) => ({ value: hermes.settings().approvals.mode }),
@@ -66,6 +67,12 @@ export function configGetMethods(gateway: Gateway): DefinedMethod[] {
       },
     }),
   ];
+}
+
+/** Of the session, else what new ones wish for. */
+export function fastWord(hermes: Hermes, live: LiveSession | undefined): "fast" | "normal" {
+  const isFast = live ? live.session.fast : isFastTier(hermes.settings().agent.service_tier ?? "");
+  return isFast ? "fast" : "normal";
 }
 
 function readProvider(hermes: Hermes, live: LiveSession | undefined): Record<string, unknown> {

@@ -3,6 +3,9 @@
  * written only where the contract says so. A refused value changes nothing.
  */
 import * as z from "zod/mini";
+import type { Hermes } from "@/app/mod.ts";
+import type { ResolvedModel } from "@/core/contract.ts";
+import { HermesError } from "@/core/contract.ts";
 import { RpcError } from "../errors.ts";
 import { eventFrame } from "../frame.ts";
 import { gitBranch } from "../git_branch.ts";
@@ -12,6 +15,7 @@ import { customPrompt, personalityNames } from "../personality.ts";
 import { DEFAULT_SKIN } from "../ready.ts";
 import type { Gateway } from "../server.ts";
 import { isHostKey, writeHostKey } from "./config_display.ts";
+import { fastWord } from "./config_get.ts";
 import type { DefinedMethod } from "./define.ts";
 import { anything, isTruthy, method, optional } from "./define.ts";
 import { switchModel } from "./model_switch.ts";
@@ -250,7 +254,33 @@ async function setPersonality({ gateway, live, value }: SetCall): Promise<Record
   return { value: inForce(), history_reset: false, ...(live ? { info: live.info() } : {}) };
 }
 
-function setFast({ value }: SetCall): Promise<Record<string, unknown>> {
-  if (["status", "normal", "off"].includes(value)) return Promise.resolve({ value: "normal" });
-  throw new RpcError(4002, "this model has no fast mode");
+const FAST_WORDS: Readonly<Record<string, boolean>> = { fast: true, on: true, normal: false, off: false };
+
+/** A session's own; without one, what new sessions wish for. Throws 4002 where the model has no fast mode. */
+async function setFast({ gateway, live, value }: SetCall): Promise<Record<string, unknown>> {
+  const { hermes } = gateway;
+  const word = value.toLowerCase();
+  const current = fastWord(hermes, live);
+  if (word === "status") return { value: current };
+  const toggles = word === "" || word === "toggle";
+  if (!toggles && !Object.hasOwn(FAST_WORDS, word)) {
+    throw badValue("fast", value, [...Object.keys(FAST_WORDS), "toggle", "status"]);
+  }
+  const on = toggles ? current === "normal" : FAST_WORDS[word]!;
+  const model = live ? live.session.model : defaultModel(hermes);
+  if (on && model?.fastFactor === undefined) {
+    throw new RpcError(4002, `the model ${model?.model ?? "(none)"} has no fast mode`);
+  }
+  if (live) await live.session.setFast(on);
+  else await hermes.config.write(["agent", "service_tier"], on ? "priority" : undefined);
+  return { value: fastWord(hermes, live) };
+}
+
+function defaultModel({ models }: Hermes): ResolvedModel | null {
+  try {
+    return models.resolve();
+  } catch (error) {
+    if (error instanceof HermesError) return null;
+    throw error;
+  }
 }

@@ -163,7 +163,9 @@ function lockAnswer(
 ): Record<string, unknown> {
   const { request_id: requestId, question_id: question } = params;
   if (typeof requestId !== "string" || requestId === "") throw new RpcError(4002, "request_id is required");
-  if (question !== CLARIFY_QID) throw new RpcError(4002, `unknown question_id: ${String(question ?? "")}`);
+  if (question !== CLARIFY_QID) {
+    throw new RpcError(4002, `unknown question_id: ${typeof question === "string" ? question : "(none)"}`);
+  }
   const found = gateway.live.findAsk(requestId, "clarify");
   if (!found) return { status: "expired" };
   found.live.session.answer(found.ask.id, { type: "text", text: params.answer ?? "" }, client.name);

@@ -48,6 +48,21 @@ export const LATER: readonly LaterFamily[] = [
     load: async () => (await import("./attachments.ts")).attachmentMethods,
   },
   {
+    kinds: { "image.attach_bytes": "inline", "image.detach": "inline", "file.attach": "inline" },
+    load: async () => (await import("./uploads.ts")).uploadMethods,
+  },
+  {
+    kinds: {
+      "toolsets.list": "inline",
+      "tools.list": "inline",
+      "tools.show": "inline",
+      "agents.list": "inline",
+      "plugins.list": "inline",
+      "config.show": "inline",
+    },
+    load: async () => (await import("./views.ts")).viewMethods,
+  },
+  {
     kinds: { "complete.path": "worker" },
     load: async () => (await import("./complete_path.ts")).completePathMethods,
   },
@@ -70,6 +85,8 @@ export const LATER: readonly LaterFamily[] = [
       "delegation.pause": "inline",
       "subagent.interrupt": "inline",
       "subagent.steer": "inline",
+      "subagent.list": "inline",
+      "subagent.tail": "inline",
     },
     load: async () => (await import("./delegation.ts")).delegationMethods,
   },

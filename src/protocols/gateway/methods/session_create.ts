@@ -36,6 +36,7 @@ export const createParams = s.object({
   model: text,
   provider: text,
   reasoning_effort: text,
+  fast: s.anything,
   source: text,
   close_on_disconnect: s.anything,
 });
@@ -128,6 +129,7 @@ function createOptions(gateway: Gateway, params: CreateParams, cwd: string): Cre
       ? { model: launched }
       : {}),
     ...(effort && EFFORTS.includes(effort) ? { reasoningEffort: effort } : {}),
+    ...(params.fast === undefined ? {} : { fast: isTruthy(params.fast) }),
     ...(params.parent_session_id === undefined ? {} : { parentId: params.parent_session_id }),
     ...(history.length === 0 ? {} : { history }),
   };

@@ -245,7 +245,7 @@ function storedIdOf(gateway: Gateway, wanted: string): string {
   const store = gateway.hermes.store();
   const row = store.getSession(wanted) ?? store.findByTitle(wanted);
   if (!row) throw new RpcError(4007, `Session "${wanted}" does not exist`);
-  return store.tipOf(row.id)?.id ?? row.id;
+  return store.resumedFrom(row.id)?.id ?? row.id;
 }
 
 async function deleteSession(gateway: Gateway, id: unknown): Promise<Record<string, unknown>> {

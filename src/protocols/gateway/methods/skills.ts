@@ -4,7 +4,7 @@
  */
 import * as z from "zod/mini";
 import type { Hermes } from "@/app/mod.ts";
-import type { SkillSummary } from "@/core/contract.ts";
+import { HermesError, type SkillPlaceQuery, type SkillSummary } from "@/core/contract.ts";
 import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";
 import type { Gateway } from "../server.ts";
@@ -14,6 +14,8 @@ import { method, NO_PARAMS, optional } from "./define.ts";
 const text = optional(z.string());
 const PAGE = 20;
 const MAX_DESCRIPTION = 120;
+/** Lines that a person is shown. */
+const MAX_ROWS = 50;
 
 export function skillMethods(gateway: Gateway): DefinedMethod[] {
   const { hermes } = gateway;
@@ -29,7 +31,7 @@ export function skillMethods(gateway: Gateway): DefinedMethod[] {
         page_size: optional(z.number()),
       }),
       failCode: 5024,
-      handle: (params) => manage(hermes, params),
+      handle: (params, { signal }) => manageSkills(gateway, params, signal),
     }),
     method({
       name: "skills.reload",
@@ -79,33 +81,49 @@ export async function invokeSkill(
   return { type: "skill", name, message, display: args === "" ? `/${name}` : `/${name} ${args}` };
 }
 
-interface ManageParams {
+export interface ManageParams {
   readonly action?: string | undefined;
   readonly query?: string | undefined;
   readonly page?: number | undefined;
   readonly page_size?: number | undefined;
 }
 
-async function manage(hermes: Hermes, params: ManageParams): Promise<Record<string, unknown>> {
-  const { action = "list", query = "" } = params;
-  if (action === "list") return { skills: await byCategory(hermes) };
-  if (action === "search") return { results: found(await listSkills(hermes), query) };
-  if (action === "browse") {
-    const all = found(await listSkills(hermes), query);
-    const size = Math.max(1, Math.trunc(params.page_size ?? PAGE));
-    const page = Math.max(1, Math.trunc(params.page ?? 1));
-    const items = all.slice((page - 1) * size, page * size);
-    return { items, page, total: all.length, total_pages: Math.max(1, Math.ceil(all.length / size)) };
-  }
-  if (action === "inspect") {
-    const info = (await listSkills(hermes)).find((skill) => skill.name === query);
-    if (!info) throw new RpcError(5024, `There is no skill "${query}"`);
-    return { info };
-  }
-  if (action === "install") {
-    throw new RpcError(5024, "Skills are installed by putting them into the skills folder");
-  }
-  throw new RpcError(4017, `unknown action: ${action}`);
+/** The actions of `skills.manage`. Whatever cannot be done is 5024, an unknown action 4017. */
+export async function manageSkills(
+  gateway: Gateway,
+  { action = "list", query = "", page = 1, page_size = PAGE }: ManageParams,
+  signal: AbortSignal,
+): Promise<Record<string, unknown>> {
+  const { hermes } = gateway;
+  const place = { settings: hermes.settings(), signal };
+  return await told(async () => {
+    if (action === "list") return { skills: await byCategory(hermes) };
+    if (action === "search") return { results: await found(hermes, query, place) };
+    if (action === "browse") return pageOf(await found(hermes, query, place), page, page_size);
+    if (action === "inspect") return { info: await inspect(hermes, query.trim(), place) };
+    if (action === "install") {
+      const { name, path } = await hermes.skills.install(query.trim(), place);
+      if (await gateway.live.skills.reload()) { for (const live of gateway.live.all()) live.emitInfo(); }
+      return { installed: true, name, path };
+    }
+    throw new RpcError(4017, `unknown action: ${action}`);
+  });
+}
+
+function pageOf(all: readonly unknown[], wantedPage: number, wantedSize: number): Record<string, unknown> {
+  const size = Math.max(1, Math.trunc(wantedSize));
+  const page = Math.max(1, Math.trunc(wantedPage));
+  const items = all.slice((page - 1) * size, page * size);
+  return { items, page, total: all.length, total_pages: Math.max(1, Math.ceil(all.length / size)) };
+}
+
+async function inspect(
+  hermes: Hermes,
+  name: string,
+  place: SkillPlaceQuery,
+): Promise<Record<string, unknown>> {
+  const known = (await listSkills(hermes)).find((skill) => skill.name === name);
+  return known ? { ...known } : { ...await hermes.skills.look(name, place) };
 }
 
 async function byCategory(hermes: Hermes): Promise<Record<string, string[]>> {
@@ -116,9 +134,60 @@ async function byCategory(hermes: Hermes): Promise<Record<string, string[]>> {
   return groups;
 }
 
-function found(skills: readonly SkillSummary[], query: string): { name: string; description: string }[] {
-  const wanted = query.trim().toLowerCase();
-  return skills
+interface Row {
+  readonly name: string;
+  readonly description: string;
+  /** Of what is not installed: what `install` wants. */
+  readonly source?: string;
+}
+
+/** Words are looked for in the skills that are there; after a place (in quotes if it has spaces), in what that has. */
+async function found(hermes: Hermes, query: string, place: SkillPlaceQuery): Promise<readonly Row[]> {
+  const [, quoted, plain = "", rest = ""] = /^(?:"([^"]+)"|(\S*))\s*([\s\S]*)$/.exec(query.trim()) ?? [];
+  const offers = await hermes.skills.offers(quoted ?? plain, place);
+  const wanted = (offers ? rest : query.trim()).toLowerCase();
+  const all: readonly Row[] = offers ?? await listSkills(hermes);
+  return all
     .filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted))
-    .map(({ name, description }) => ({ name, description }));
+    .map(({ name, description, source }) => ({ name, description, ...(source ? { source } : {}) }));
+}
+
+/** The same for people. */
+export async function describeSkills(
+  gateway: Gateway,
+  action: "search" | "browse" | "inspect" | "install",
+  query: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const rows = async () =>
+    await found(gateway.hermes, query, { settings: gateway.hermes.settings(), signal });
+  if (action === "search" || action === "browse") {
+    const all = await told(rows);
+    const lines = all.slice(0, MAX_ROWS).map(({ name, description, source }) =>
+      `${name}: ${description}${source ? ` (${source})` : ""}`
+    );
+    const rest = all.length > MAX_ROWS ? [`… ${all.length - MAX_ROWS} more`] : [];
+    return all.length === 0 ? "No skill is like that." : [...lines, ...rest].join("\n");
+  }
+  const result = await manageSkills(gateway, { action, query }, signal);
+  if (action === "install") {
+    return `Installed ${result["name"]} in ${result["path"]}. /${result["name"]} runs it.`;
+  }
+  const info = result["info"] as Record<string, unknown>;
+  return [
+    `${info["name"]}: ${info["description"]}`,
+    info["source"] ? `From: ${info["source"]}` : `Category: ${info["category"] || "general"}`,
+    ...(Array.isArray(info["files"])
+      ? [`Files: ${info["files"].join(", ")}`, "", String(info["content"])]
+      : []),
+  ].join("\n");
+}
+
+async function told<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof HermesError) throw new RpcError(5024, error.message);
+    throw error;
+  }
 }
