@@ -213,6 +213,12 @@ export const ROUTES: readonly Route[] = [
   },
   {
     method: "POST",
+    path: "/v1/runs/:id/clarify",
+    scopes: ["approve"],
+    handle: async (api, c) => (await import("./routes/clarify.ts")).postClarify(api, c.req.raw, idOf(c)),
+  },
+  {
+    method: "POST",
     path: "/v1/browser-control/register",
     scopes: ["sessions"],
     before: async (api) => (await browsers()).checkRegistrable(api),
@@ -274,10 +280,17 @@ export function createApp(api: ApiService): ApiApp {
     }
     return errorResponse(refusal, api.redact);
   });
-  app.notFound(() => errorResponse(new ApiError(404, "not_found", "No such route"), api.redact));
+  app.notFound((c) => errorResponse(new ApiError(404, "not_found", noRoute(c.req.path)), api.redact));
   app.use("*", gatekeeper(api));
   addRoutes(app, api);
   return app;
+}
+
+/** The usual reason is a client whose base URL lacks the `/v1`. */
+function noRoute(path: string): string {
+  return /^\/(chat\/completions|responses|models)\b/.test(path)
+    ? "No such route; the base URL of this API ends in /v1"
+    : "No such route";
 }
 
 /** An app with a state of its own. */

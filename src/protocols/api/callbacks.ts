@@ -15,6 +15,7 @@ import { viewOf } from "./runs.ts";
 const PAUSES = [1, 5, 30, 120, 600, 1800];
 const TRY_MS = 10_000;
 const LONGEST_SLEEP_MS = 60_000;
+const LONGEST_PAUSE = Math.max(...PAUSES);
 /** Deliveries at once. */
 const BATCH = 8;
 const MIN_SECRET = 16;
@@ -91,7 +92,8 @@ export class Callbacks {
       if (this.#stop.signal.aborted) return;
       const now = this.#now();
       const owed = callbacks.owed();
-      const due = owed.filter(({ nextAt }) => nextAt <= now).slice(0, BATCH);
+      // Later than any pause is long: the clock was put back since.
+      const due = owed.filter(({ nextAt }) => nextAt <= now || nextAt > now + LONGEST_PAUSE).slice(0, BATCH);
       if (due.length === 0) return this.#sleepUntil(owed[0]?.nextAt);
       await Promise.all(due.map((callback) => this.#try(callback)));
     }

@@ -13,6 +13,7 @@ import { ApiError } from "./errors.ts";
 import type { SessionHeaders } from "./session_headers.ts";
 import type { SessionPool } from "./session_pool.ts";
 import { sha256 } from "./sha256.ts";
+import { isSideTask } from "./side_tasks.ts";
 import { continues, isUntouched } from "./transcript.ts";
 
 /** Sessions of one opening that are looked through; older ones are no longer continued. */
@@ -66,7 +67,7 @@ export class ChatSessions {
     return await this.#alone(fingerprint, async () => {
       const { history } = conversation;
       const continued = await this.#continued(fingerprint, history);
-      const session = continued ?? await this.#fresh(fingerprint, history, sessionKey);
+      const session = continued ?? await this.#fresh(fingerprint, conversation, sessionKey);
       const isNew = continued === null;
       return { session, isNew, echoId: session.id, history, release: this.#pool.use(session) };
     });
@@ -74,9 +75,12 @@ export class ChatSessions {
 
   async #named(id: string, sessionKey: string | null): Promise<Session> {
     this.#pool.refuseForeign(id);
-    const session = await this.#pool.open(id) ?? await this.#pool.create(id, { sessionKey }) ??
-      // It exists after all: another request has created it meanwhile.
-      await this.#pool.open(id);
+    let session = await this.#pool.open(id) ?? await this.#pool.create(id, { sessionKey });
+    if (!session) {
+      // It exists after all: another request, or another server, has created it meanwhile.
+      this.#pool.refuseForeign(id);
+      session = await this.#pool.open(id);
+    }
     if (!session) throw new ApiError(404, "session_not_found", `Session not found: ${id}`);
     return session;
   }
@@ -95,11 +99,13 @@ export class ChatSessions {
 
   async #fresh(
     fingerprint: string,
-    history: readonly Message[],
+    conversation: Conversation,
     sessionKey: string | null,
   ): Promise<Session> {
     const base = baseId(fingerprint);
-    const options = { sessionKey, history, fingerprint };
+    const { history, opening } = conversation;
+    const unlisted = isSideTask(opening, history);
+    const options = { sessionKey, history, fingerprint, unlisted };
     const isTaken = this.#pool.isUsed(base) || this.#pool.transcript(base) !== null;
     const first = isTaken ? null : await this.#pool.create(base, options);
     if (first) return first;

@@ -2,11 +2,12 @@
  * One run from acceptance to its end (api-server.md B4.2): state, public status, journal. It is saved in batches and
  * once more at its end, the status with the last event.
  *
- *   queued ─► running ◄─► waiting_for_approval ─► completed | failed | cancelled | interrupted
- *      └─────────┴────────────────┴─► stopping ─► cancelled | failed
+ *   queued ─► running ◄─► waiting_for_… ─► completed | failed | cancelled | interrupted
+ *      └─────────┴─────────────┴─► stopping ─► cancelled | failed
  */
 import type { Ask, CoreEvent, Logger, RunRow, RunStore, TurnHandle, TurnResult } from "@/core/contract.ts";
 import { approvalPayload } from "./render/approval.ts";
+import { clarifyPayload } from "./render/clarify.ts";
 import { type EventFields, runEnd, runEvents, type RunRenderOptions } from "./render/runs.ts";
 import { JOURNAL_LIMIT, RunJournal } from "./run_journal.ts";
 
@@ -14,6 +15,7 @@ export type RunStatus =
   | "queued"
   | "running"
   | "waiting_for_approval"
+  | "waiting_for_clarify"
   | "stopping"
   | "completed"
   | "failed"
@@ -128,12 +130,21 @@ export class LiveRun {
 
   #open(ask: Ask): void {
     this.#asks.set(ask.id, ask);
-    if (this.#status === "running") this.#enter("waiting_for_approval");
+    this.#enterWaiting();
   }
 
   #close(ask: Ask): void {
     this.#asks.delete(ask.id);
-    if (this.#asks.size === 0 && this.#status === "waiting_for_approval") this.#enter("running");
+    this.#enterWaiting();
+  }
+
+  /** Whatever waits, unless its end is on the way. */
+  #enterWaiting(): void {
+    if (this.#status === "queued" || this.#status === "stopping" || this.isOver) return;
+    const kinds = [...this.#asks.values()].map((ask) => ask.payload.kind);
+    const isApproval = kinds.some((kind) => kind !== "clarify");
+    const status = isApproval ? "waiting_for_approval" : kinds.length > 0 ? "waiting_for_clarify" : "running";
+    if (status !== this.#status) this.#enter(status);
   }
 
   #enter(status: RunStatus): void {
@@ -156,11 +167,14 @@ export class LiveRun {
 
   #detail(): Record<string, unknown> {
     const { redact } = this.#setup;
-    const waiting = [...this.#asks.values()].map((ask) => approvalPayload(ask, this.id, redact));
+    const asks = [...this.#asks.values()];
+    const waiting = asks.flatMap((ask) => approvalPayload(ask, this.id, redact) ?? []);
+    const [question] = asks.flatMap((ask) => clarifyPayload(ask, this.id, redact) ?? []);
     return {
       model: this.#setup.model,
       last_event: this.#lastEvent,
       ...(waiting.length === 0 ? {} : { approval: waiting[0], approvals: waiting }),
+      ...(question ? { clarify: question } : {}),
       ...this.#end,
     };
   }

@@ -4,7 +4,7 @@
  * "unknown". Questions are found by turn: two turns of one session never see each other's. What another key has
  * started is not found at all.
  */
-import type { Ask, Session, TurnHandle, TurnResult } from "@/core/contract.ts";
+import type { Ask, AskPayload, Session, TurnHandle, TurnResult } from "@/core/contract.ts";
 import { type Caller, FULL, sees } from "./callers.ts";
 
 export interface LiveTurn {
@@ -12,6 +12,8 @@ export interface LiveTurn {
   readonly handle: TurnHandle;
   /** False where nobody can be asked: there is no approval scope then. */
   readonly asks: boolean;
+  /** True where questions other than approvals are asked as well. */
+  readonly clarifies?: boolean;
 }
 
 interface Owned extends LiveTurn {
@@ -73,9 +75,11 @@ export class LiveTurns {
     return this.#state.ended.has(id) && sees(this.#caller, this.#state.ended.get(id));
   }
 
-  /** Questions of exactly this turn, oldest first. */
-  pending(turn: LiveTurn): Ask[] {
-    return turn.session.asks().filter((ask) => ask.turnId === turn.handle.id);
+  /** Questions of exactly this turn and of these kinds, oldest first. */
+  pending(turn: LiveTurn, kinds: readonly AskPayload["kind"][]): Ask[] {
+    return turn.session.asks().filter((ask) =>
+      ask.turnId === turn.handle.id && kinds.includes(ask.payload.kind)
+    );
   }
 
   /** Those of all keys. */

@@ -6,6 +6,7 @@ import type { Hermes } from "@/app/mod.ts";
 import type { RunKey, RunRow, RunStore } from "@/core/contract.ts";
 import { ApiError } from "./errors.ts";
 import { headOf, LiveRun, type RunSetup } from "./live_run.ts";
+import { RunClock } from "./run_clock.ts";
 import { JOURNAL_LIMIT, type JournalEvent } from "./run_journal.ts";
 
 export interface RunsOptions {
@@ -42,9 +43,7 @@ export class Runs {
   readonly #hermes: Hermes;
   readonly #options: RunsOptions;
   readonly #live = new Map<string, LiveRun>();
-  /** By how much the wall clock is ahead of the other, and when that has changed last (the other clock). */
-  #ahead: number;
-  #changedAt = -Infinity;
+  readonly #clock: RunClock;
   #heart: ReturnType<typeof setInterval> | undefined;
   #closing = false;
   #prunedAt = 0;
@@ -52,8 +51,7 @@ export class Runs {
   constructor(hermes: Hermes, options: RunsOptions) {
     this.#hermes = hermes;
     this.#options = options;
-    const { clock } = hermes.platform;
-    this.#ahead = clock.now() - clock.monotonic();
+    this.#clock = new RunClock(hermes.platform.clock, HEARTBEAT_MS / 1000, KEEP_KEYED);
   }
 
   /** Runs that have not ended. */
@@ -126,8 +124,7 @@ export class Runs {
     const row = this.#store().get(id);
     if (!row) return null;
     if (!row.terminal) return this.#isOrphan(row) ? await this.#settleOrphan(row) : row;
-    const isKeyed = row.updatedAt >= this.#now() - KEEP_KEYED;
-    return isKeyed || row.updatedAt >= this.#now() - KEEP_STATUS ? row : null;
+    return row.updatedAt >= this.#clock.forKeeping() - KEEP_KEYED ? row : null;
   }
 
   /** Events of a run that is not live here. */
@@ -136,7 +133,7 @@ export class Runs {
   }
 
   list(query: RunListQuery): Record<string, unknown>[] {
-    const rows = this.#store().list({ ...query, endedSince: this.#now() - KEEP_STATUS });
+    const rows = this.#store().list({ ...query, endedSince: this.#clock.forKeeping() - KEEP_STATUS });
     return rows.map((row) => this.#live.get(row.id)?.view() ?? viewOf(row));
   }
 
@@ -192,16 +189,7 @@ export class Runs {
 
   #isSilent(id: string): boolean {
     const heard = this.#store().heardOf(id) ?? 0;
-    return Math.abs(this.#now() - heard) > SILENT_AFTER && !this.#isClockNew();
-  }
-
-  /** The clock was changed a moment ago (or the machine slept): who lives is first to be heard of again. */
-  #isClockNew(): boolean {
-    const { clock } = this.#hermes.platform;
-    const [ahead, now] = [clock.now() - clock.monotonic(), clock.monotonic()];
-    if (Math.abs(ahead - this.#ahead) > HEARTBEAT_MS) this.#changedAt = now;
-    this.#ahead = ahead;
-    return now - this.#changedAt < 2 * HEARTBEAT_MS;
+    return Math.abs(this.#now() - heard) > SILENT_AFTER && !this.#clock.isNew();
   }
 
   async #settleOrphan(row: RunRow): Promise<RunRow> {
@@ -210,7 +198,7 @@ export class Runs {
     const event = "run.interrupted";
     const seq = (store.events(row.id, -1).at(-1)?.seq ?? -1) + 1;
     const data = JSON.stringify({ event, run_id: row.id, timestamp: updatedAt, error: RESTARTED, seq });
-    const { approval: _, approvals: __, ...detail } = readDetail(row);
+    const { approval: _, approvals: __, clarify: ___, ...detail } = readDetail(row);
     const ended: RunRow = {
       ...row,
       status: "interrupted",
@@ -224,7 +212,7 @@ export class Runs {
   }
 
   async #prune(): Promise<void> {
-    const now = this.#now();
+    const now = this.#clock.forKeeping();
     if (Math.abs(now - this.#prunedAt) < PRUNE_EVERY) return;
     this.#prunedAt = now;
     await this.#store().prune(now - KEEP_STATUS, now - KEEP_KEYED);
@@ -235,7 +223,7 @@ export class Runs {
   }
 
   #now(): number {
-    return this.#hermes.platform.clock.now() / 1000;
+    return this.#clock.now();
   }
 }
 

@@ -8,6 +8,7 @@ import process from "node:process";
 import type { HermesBase, HermesStart } from "@/app/mod.ts";
 import { within } from "@/lib/abort.ts";
 import { disableNagle } from "@/lib/nodelay.ts";
+import { refuseNewer } from "@/store/version.ts";
 import type { ApiApp } from "./app.ts";
 import { readKeys } from "./api_keys.ts";
 import { type ApiConfig, readApiConfig, type ServeFlags } from "./config.ts";
@@ -32,6 +33,7 @@ export async function serveApi(hermes: HermesStart, flags: ServeFlags = {}): Pro
   const { stderr } = hermes.platform;
   const stop = listenForStop();
   try {
+    requireKnownStore(hermes);
     const { key: given, ...fixed } = readApiConfig(hermes, flags);
     const loopback = await isLoopbackHost(fixed.host, resolveHost);
     const { key, made } = await settleKey(hermes, given, { host: fixed.host, loopback });
@@ -53,6 +55,15 @@ export async function serveApi(hermes: HermesStart, flags: ServeFlags = {}): Pro
   } finally {
     stop.dispose();
   }
+}
+
+/**
+ * A database that a newer program has written is nothing to start on (A1 step 3); anything else that is wrong with it
+ * is told by `session_db_unavailable`. A home without one costs nothing. Throws `store_newer`.
+ */
+function requireKnownStore(hermes: HermesBase): void {
+  const path = `${hermes.home}/hermes.db`;
+  if (hermes.platform.files.statSync(path) !== null) refuseNewer(path);
 }
 
 function warningsOf(hermes: HermesStart): string[] {

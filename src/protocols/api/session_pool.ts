@@ -10,6 +10,8 @@ import { type Caller, FULL, privately, sees } from "./callers.ts";
 import { ApiError } from "./errors.ts";
 
 const SOURCE = "api_server";
+/** Sessions of this source are in no list, unless one asks for it. */
+const UNLISTED = "tool";
 
 export interface NewSession {
   readonly sessionKey: string | null;
@@ -18,9 +20,12 @@ export interface NewSession {
   readonly title?: string;
   readonly model?: ModelChoice;
   /** Write the row at once. */
+  /** Absent: at once unless the database is locked, so that another server on this home finds the id taken. */
   readonly storeNow?: boolean;
   /** Never stored: needs no owner. */
   readonly passing?: boolean;
+  /** Kept out of lists and searches. */
+  readonly unlisted?: boolean;
 }
 
 /** Shared by the views of all keys. */
@@ -103,12 +108,13 @@ export class SessionPool {
 
   /** `null` when the id is taken. */
   async create(id: string, options: NewSession): Promise<Session | null> {
-    const { sessionKey, history, fingerprint, title, model, storeNow } = options;
+    const { sessionKey, history, fingerprint, title, model } = options;
+    const storeNow = options.storeNow ?? (options.passing === true ? false : "unless_locked");
     if (options.passing !== true && !(await this.claim(id))) return null;
     try {
       return await this.#hermes.sessions.create({
         id,
-        source: SOURCE,
+        source: options.unlisted === true ? UNLISTED : SOURCE,
         surface: SOURCE,
         cwd: this.#cwd(),
         editPolicy: null,
@@ -117,7 +123,7 @@ export class SessionPool {
         ...(fingerprint === undefined ? {} : { fingerprint }),
         ...(title === undefined ? {} : { title }),
         ...(model === undefined ? {} : { model }),
-        ...(storeNow === undefined ? {} : { storeNow }),
+        storeNow,
       });
     } catch (error) {
       if (error instanceof HermesError && error.code === "session_exists") return null;

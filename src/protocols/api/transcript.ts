@@ -1,13 +1,16 @@
 /**
  * Does a client's own history continue what a stored session holds (api-server.md D2, FC-09)? Compared are the
  * texts of user and assistant in order, white space aside. A client may keep of a turn with tools either its last
- * text or all of them joined, as it read the plain answer or the stream.
+ * text or all of them joined, as it read the plain answer or the stream; of a turn that it stopped it may have read
+ * less than was stored.
  */
 import { type Content, isUserTurn, type Message, textOf } from "@/core/contract.ts";
 
 interface Exchange {
   readonly user: string;
   readonly answers: string[];
+  /** The turn was interrupted while it spoke. */
+  interrupted: boolean;
 }
 
 export function continues(stored: readonly Message[], claimed: readonly Message[]): boolean {
@@ -24,23 +27,31 @@ export function isUntouched(messages: readonly Message[]): boolean {
 function isSame(ours: Exchange, theirs: Exchange): boolean {
   if (ours.user !== theirs.user) return false;
   const claimed = theirs.answers.join(" ");
-  return claimed === ours.answers.join(" ") || claimed === (ours.answers.at(-1) ?? "");
+  const whole = ours.answers.join(" ");
+  if (claimed === whole || claimed === (ours.answers.at(-1) ?? "")) return true;
+  return ours.interrupted && claimed !== "" && whole.startsWith(claimed);
 }
 
 function exchanges(messages: readonly Message[]): Exchange[] {
   const list: Exchange[] = [];
   for (const message of messages) {
     if (message.role === "user") {
-      if (isUserTurn(message)) list.push({ user: plain(message.content), answers: [] });
+      if (isUserTurn(message)) list.push(exchange(plain(message.content)));
     } else if (message.role === "assistant" && message.displayKind === undefined) {
       const text = plain(message.content ?? "");
       if (text === "") continue;
       // An assistant that speaks first (a greeting) answers nobody.
-      if (list.length === 0) list.push({ user: "", answers: [] });
-      list.at(-1)!.answers.push(text);
+      if (list.length === 0) list.push(exchange(""));
+      const last = list.at(-1)!;
+      last.answers.push(text);
+      last.interrupted = message.finishReason === "interrupted";
     }
   }
   return list;
+}
+
+function exchange(user: string): Exchange {
+  return { user, answers: [], interrupted: false };
 }
 
 function plain(content: Content): string {

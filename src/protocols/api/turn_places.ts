@@ -74,6 +74,7 @@ export class TurnPlaces {
     const made = found
       ? null
       : await this.#pool.create(id, { sessionKey, ...(history === null ? {} : { history }) });
+    if (!found && !made) this.#pool.refuseForeign(id); // another server was faster
     const session = found ?? made ?? await this.#pool.open(id);
     if (!session) throw new ApiError(404, "session_not_found", `Session not found: ${id}`);
     const end = wish.chain?.at ?? null;

@@ -2,6 +2,7 @@
  * A controller of browser control in a few lines, for tests: registers, connects, remembers every frame, and answers
  * when it is told to.
  */
+import { patient } from "../../support/patience.ts";
 import type { ApiServer } from "../../support/api_driver.ts";
 import { eventually } from "../../support/program.ts";
 import { type Answer, ask, type Wire } from "./run_scene.ts";
@@ -77,7 +78,7 @@ export class FakeController implements AsyncDisposable {
     const socket = new WebSocket(url, [SUBPROTOCOL, TICKET + ticket]);
     const controller = new FakeController(socket);
     await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error("the handshake was not answered")), 10_000);
+      const timer = setTimeout(() => reject(new Error("the handshake was not answered")), patient(10_000));
       socket.onopen = () => {
         clearTimeout(timer);
         resolve();

@@ -1,4 +1,5 @@
 /** The end of a run is told to an address of the list: signed, tried again, and not forgotten over a restart. */
+import { DatabaseSync } from "node:sqlite";
 import OpenAI from "openai";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { startApi } from "../../support/api_driver.ts";
@@ -77,7 +78,8 @@ Deno.test("callbacks: what is not taken is tried again with the same id; a redir
   await eventually(() => receiver.received.length === 2);
   const [first, second] = [await eventOf(receiver.received[0]!), await eventOf(receiver.received[1]!)];
   assertEquals([first.id, second.id, second.type], [`evt_${id.slice(4)}`, first.id, "run.completed"]);
-  assertMatch(api.stderr(), /the callback of run run_\w+ failed: the answer was 302; again in 1 s/);
+  const told = /the callback of run run_\w+ failed: the answer was 302; again in 1 s/;
+  await eventually(() => told.test(api.stderr()), 5_000, "the warning");
 });
 
 Deno.test("callbacks: a run whose server was killed is told by the next server", async () => {
@@ -103,6 +105,40 @@ Deno.test("callbacks: a run whose server was killed is told by the next server",
   await eventually(() => receiver.received.length > 0, 10_000);
   const event = await eventOf(receiver.received[0]!);
   assertEquals([event.type, event.data.run_id, event.data.status], ["run.interrupted", id, "interrupted"]);
+});
+
+Deno.test("callbacks: a clock that was put back meanwhile does not hold up what is owed", async () => {
+  await using rig = await makeRig();
+  await using model = await startModelServer({ turns: ["done"] });
+  await using receiver = startReceiver();
+  const options = {
+    model,
+    rig,
+    server: { callback_urls: [`${receiver.url}/*`] },
+    env: { API_SERVER_CALLBACK_SECRET: SECRET },
+  };
+  let id: string;
+  {
+    await using closed = startReceiver([500]);
+    await using api = await startApi({
+      ...options,
+      server: { callback_urls: [`${closed.url}/*`, `${receiver.url}/*`] },
+    });
+    id = await startRun(api, { input: "go", callback_url: `${closed.url}/x` });
+    await eventually(() => closed.received.length === 1);
+    await api.stop("SIGKILL");
+  }
+  const db = new DatabaseSync(`${rig.home}/hermes.db`);
+  // As if the first try had been made five hours later than it is now.
+  db.prepare("UPDATE api_callbacks SET url = ?, next_at = ?").run(
+    `${receiver.url}/x`,
+    Date.now() / 1_000 + 18_000,
+  );
+  db.close();
+  await using api = await startApi(options);
+  await ask(api, "/v1/models");
+  await eventually(() => receiver.received.length > 0, 10_000, "the callback");
+  assertEquals((await eventOf(receiver.received[0]!)).data.run_id, id);
 });
 
 Deno.test("callbacks: an address that is not on the list, or no secret, is 400 and makes no run", async () => {

@@ -190,7 +190,87 @@ browserTest("console: denying carries the reason to the agent", async () => {
   await page.click(".approval .deny");
   await page.waitFor(".foot");
   assertMatch(await page.text(".settled"), /^Denied/);
+  assertEquals(await page.text(".tool .tool-label"), "not run");
+  await page.click(".tool summary");
+  await page.until("document.querySelector('.tool-body').textContent.includes('Why it was not run')");
+  assertEquals(/exit code/.test(await page.text(".tool-body")), false);
   assertMatch(JSON.stringify(model.calls()), /keep the build/);
+  assertClean(page, api);
+});
+
+browserTest("console: a question is answered by keyboard, and a reload in its middle keeps it", async () => {
+  const ask = (args: Record<string, unknown>) => ({ steps: [{ tool: "clarify", args }] });
+  await using model = await startModelServer({
+    turns: [
+      ask({ question: "Which database?", choices: ["SQLite", "Postgres"] }),
+      ask({ question: "Which checks?", choices: ["lint", "types", "tests"], multiple: true }),
+      ask({ question: "What shall it be called?" }),
+      ask({ question: "Anything else?" }),
+      "Done as you said.",
+    ],
+  });
+  await using api = await startApi({ model });
+  await using browser = await startChromium();
+  const page = await openConsole(browser, api);
+  const asked = (text: string) =>
+    page.until(`document.querySelector('.question-text')?.textContent === ${JSON.stringify(text)}`);
+  await say(page, "set it up");
+  await asked("Which database?");
+  assertEquals(await page.text("#activity span:nth-of-type(1)"), "Waiting for your answer");
+  await page.until("document.title.startsWith('● Question')");
+  await page.until(
+    "document.querySelector('#announcer').textContent.startsWith('The agent asks: Which database?')",
+  );
+  // What is written so far is still there after a reload.
+  await page.click(".own-answer");
+  await page.type("neither");
+  await page.reload();
+  await asked("Which database?");
+  assertEquals(await page.evaluate("document.querySelectorAll('.question').length"), 1);
+  assertEquals(await page.evaluate("document.querySelector('.own-answer').value"), "neither");
+  for (const scheme of ["light", "dark"] as const) {
+    await page.look({ width: 360, height: 640, scheme });
+    await page.until(`matchMedia("(prefers-color-scheme: ${scheme})").matches`);
+    assert(await page.evaluate(LEAST_CONTRAST) >= 4.5, scheme);
+    assertEquals(await page.evaluate("document.documentElement.scrollWidth"), 360);
+  }
+  await page.look({});
+  await page.press("a", { code: "KeyA", modifiers: 1 });
+  await page.until("document.activeElement.classList.contains('question')");
+  await page.press("Tab");
+  assertEquals(await page.evaluate("document.activeElement.textContent"), "SQLite");
+  await page.press("Tab");
+  await page.press("Enter");
+
+  await asked("Which checks?");
+  assertEquals(await page.text(".settled-question .given"), "Postgres");
+  assertEquals(await page.evaluate("document.querySelector('.question button[type=submit]').disabled"), true);
+  await page.click(".answer-box:nth-of-type(1)");
+  await page.click(".answer-box:nth-of-type(3)");
+  await page.click(".own-answer");
+  await page.type("docs");
+  await page.press("Enter");
+
+  await asked("What shall it be called?");
+  await page.click(".own-answer");
+  await page.type("two words");
+  await page.press("Enter");
+  await asked("Anything else?");
+  await page.click(".question button.quiet");
+  await page.waitFor(".foot");
+  const given =
+    "[...document.querySelectorAll('.settled-question .given')].map((element) => element.textContent)";
+  const all = ["Postgres", "lint, tests, docs", "two words", "Skipped"];
+  assertEquals(await page.evaluate(given), all);
+  await page.reload();
+  await page.waitFor(".prose");
+  assertEquals(await page.evaluate(given), all);
+  const [runs] = (await (await api.call("/v1/runs")).json()).data;
+  assertEquals([runs.status, runs.output], ["completed", "Done as you said."]);
+  assertEquals(
+    await page.evaluate("Object.keys(sessionStorage).filter((key) => key.startsWith('hermes.answer'))"),
+    [],
+  );
   assertClean(page, api);
 });
 

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { type ApiServer, readSse, type SseFrame, startApi } from "../../support/api_driver.ts";
 import { type ModelServer, startModelServer } from "../../support/model_server.ts";
-import { makeRig } from "../../support/program.ts";
+import { eventually, makeRig } from "../../support/program.ts";
 
 type Turn = readonly [role: "user" | "assistant" | "system", content: string];
 
@@ -137,6 +137,7 @@ Deno.test("FC-14.2: of two questions the named one is settled, once; the other s
   const { workspace } = api.rig;
   for (const name of ["p1", "p2"]) await Deno.mkdir(`${workspace}/${name}`);
   const { completionId, approvals, rest } = await startAsking(api, "clean up", 2);
+  await eventually(() => api.stderr().includes(`/v1/runs/${completionId}/approval`), 5_000, "the log line");
   const [first, second] = ["p1", "p2"].map((name) =>
     approvals.find((ask) => ask.command === `rm -rf ${name}`)
   );

@@ -8,6 +8,8 @@ const REQUEST =
   `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${API_KEY}\r\n` +
   `Content-Length: ${BODY.length}\r\n\r\n${BODY}`;
 
+const ROUNDS = 100;
+
 /** Milliseconds to the first delta of one streamed answer; the connection is kept. */
 async function timeToFirstDelta(connection: Deno.Conn): Promise<number> {
   const buffer = new Uint8Array(65536);
@@ -30,9 +32,9 @@ Deno.test("the first delta on a kept connection does not wait for an acknowledge
   await using model = await startModelServer({ turns: ["hello"], loop: true });
   await using api = await startApi({ model });
   using connection = await Deno.connect({ hostname: "127.0.0.1", port: api.port });
-  const times = [];
-  for (let round = 0; round < 8; round++) times.push(await timeToFirstDelta(connection));
-  // With Nagle's algorithm each round but the first waits for 40 ms; the best one shows what is left.
-  const best = Math.min(...times.slice(1));
-  assert(best < 30, `first deltas after ${times.map((time) => time.toFixed(1)).join(", ")} ms`);
+  await timeToFirstDelta(connection);
+  // With Nagle's algorithm each round but the first waits for 40 ms; on a busy machine the best of many shows it.
+  const times: number[] = [];
+  while (times.length < ROUNDS && !(times.at(-1)! < 30)) times.push(await timeToFirstDelta(connection));
+  assert(times.at(-1)! < 30, `first deltas after ${times.map((time) => time.toFixed(1)).join(", ")} ms`);
 });

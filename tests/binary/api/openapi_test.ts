@@ -70,7 +70,7 @@ Deno.test("openapi: every example is taken, and every answer has the shape that 
   const fill = (text: string) => text.replace(/\{(\w+)\}/g, (whole, name) => known[name] ?? whole);
   let sent = 0;
   for (const [path, methods] of Object.entries(document.paths as Record<string, Record<string, Wire>>)) {
-    if (/approval|steer/.test(path)) continue; // in a scene of their own, below
+    if (/approval|clarify|steer/.test(path)) continue; // in a scene of their own, below
     const { post } = methods;
     const body = post?.requestBody?.content["application/json"];
     if (!body) continue;
@@ -144,21 +144,29 @@ Deno.test("openapi: reading and deleting routes answer what stands there, errors
   assertEquals(asked, 19);
 });
 
-Deno.test("openapi: approval, steer and stop answer what stands there", async () => {
+Deno.test("openapi: approval, clarify, steer and stop answer what stands there", async () => {
   await using model = await startModelServer({
-    turns: [{ steps: [risky("x")] }, { steps: [{ text: "a" }, { stall: true }] }],
+    turns: [
+      { steps: [risky("x")] },
+      { steps: [{ tool: "clarify", args: { question: "Which?" } }] },
+      { steps: [{ text: "a" }, { stall: true }] },
+    ],
   });
   await using api = await startApi({ model });
   const document = await documentOf(api);
   const check = checker(document);
   const example = (path: string, name: string) =>
     document.paths[path].post.requestBody.content["application/json"].examples[name].value;
-  const id = await startRun(api);
+  const id = await startRun(api, { input: "go", clarify: true });
   check("Run", await untilStatus(api, id, "waiting_for_approval"), "waiting");
   const once = example("/v1/runs/{id}/approval", "once");
   check("ApprovalRequest", once, "approval");
   check("Approved", (await ask(api, `/v1/runs/${id}/approval`, { body: once })).body, "approval");
-  await eventually(() => model.calls().length === 2);
+  check("Run", await untilStatus(api, id, "waiting_for_clarify"), "waiting");
+  const answer = example("/v1/runs/{id}/clarify", "text");
+  check("ClarifyRequest", answer, "clarify");
+  check("Clarified", (await ask(api, `/v1/runs/${id}/clarify`, { body: answer })).body, "clarify");
+  await eventually(() => model.calls().length === 3);
   const text = example("/v1/runs/{id}/steer", "text");
   check("SteerRequest", text, "steer");
   check("Steered", (await ask(api, `/v1/runs/${id}/steer`, { body: text })).body, "steer");

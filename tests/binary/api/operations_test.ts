@@ -94,7 +94,7 @@ Deno.test("--log-format json: a key that was made is stored, not logged", async 
 
 Deno.test("api 57: draining lets a turn end, refuses new ones with 503, and answers reads", async () => {
   await using model = await startModelServer({
-    turns: [{ steps: [{ text: "a" }, { delay_ms: 1500, text: "b" }] }],
+    turns: [{ steps: [{ text: "a" }, { delay_ms: 4_000, text: "b" }] }],
   });
   await using api = await startApi({ model, args: ["--drain", "30"] });
   const id = await startRun(api);

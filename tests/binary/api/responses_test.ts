@@ -187,7 +187,7 @@ Deno.test("api 41: a conversation keeps its context, also over a restart", async
 Deno.test("who leaves while a conversation is busy frees the slot at once; those behind go on in order", async () => {
   const said = (body: Wire) => String(body.messages.at(-1).content);
   await using model = await startModelServer({
-    respond: ({ body }) => said(body) === "first" ? { steps: [{ delay_ms: 1500, text: "one" }] } : "quick",
+    respond: ({ body }) => said(body) === "first" ? { steps: [{ delay_ms: 4_000, text: "one" }] } : "quick",
   });
   await using api = await startApi({ model, server: { max_concurrent_runs: 3 } });
   const turn = async (input: string, signal?: AbortSignal) => {
@@ -217,7 +217,7 @@ Deno.test("who leaves while a conversation is busy frees the slot at once; those
 });
 
 Deno.test("turns of one conversation at the same moment go on from each other", async () => {
-  const slow = { steps: [{ delay_ms: 150, text: "one" }] };
+  const slow = { steps: [{ delay_ms: 1_500, text: "one" }] };
   await using model = await startModelServer({ turns: [slow, "two", "three"] });
   await using api = await startApi({ model });
   const first = respond(api, { input: "first", conversation: "c" });
@@ -274,7 +274,7 @@ Deno.test("api 43: a stream with thought, tool and text has the exact sequence a
   await using model = await startModelServer({
     turns: [
       { steps: [{ reasoning: "hm" }, TOOL] },
-      { steps: [{ text: "a" }, { delay_ms: 120, text: "b" }] },
+      { steps: [{ text: "a" }, { delay_ms: 1_000, text: "b" }] },
     ],
   });
   await using api = await startApi({ model, server: { show_reasoning: true } });

@@ -134,7 +134,7 @@ Deno.test("api 51: silence blocks the call as unanswered and the run goes on", a
 
 Deno.test("api 52: steer text is read at the next boundary", async () => {
   await using model = await startModelServer({
-    turns: [{ steps: [{ tool: "terminal", args: { command: "sleep 1" } }] }, "as you wish"],
+    turns: [{ steps: [{ tool: "terminal", args: { command: "sleep 3" } }] }, "as you wish"],
   });
   await using api = await startApi({ model });
   const id = await startRun(api);
@@ -150,7 +150,7 @@ Deno.test("api 52: steer text is read at the next boundary", async () => {
 
 Deno.test("api 52, FC-21.1: steer text that met no boundary comes back on event and status", async () => {
   await using model = await startModelServer({
-    turns: [{ steps: [{ text: "on my way" }, { delay_ms: 1200, text: "." }] }],
+    turns: [{ steps: [{ text: "on my way" }, { delay_ms: 3_000, text: "." }] }],
   });
   await using api = await startApi({ model });
   const id = await startRun(api);

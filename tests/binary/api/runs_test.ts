@@ -15,7 +15,7 @@ import {
   untilStatus,
 } from "./run_scene.ts";
 
-const SLOW = { steps: [{ delay_ms: 400, text: "slow" }] };
+const SLOW = { steps: [{ delay_ms: 2_000, text: "slow" }] };
 
 Deno.test("api 45, 9: what is no run is refused and none is made", async () => {
   await using model = await startModelServer();
@@ -41,7 +41,7 @@ Deno.test("api 45, 9: what is no run is refused and none is made", async () => {
 Deno.test("api 46: a run is accepted at once, runs, and keeps its output and usage", async () => {
   await using model = await startModelServer({
     turns: [{
-      steps: [{ delay_ms: 1000, text: "Done." }, { usage: { prompt_tokens: 50, completion_tokens: 200 } }],
+      steps: [{ delay_ms: 2_000, text: "Done." }, { usage: { prompt_tokens: 50, completion_tokens: 200 } }],
     }],
   });
   await using api = await startApi({ model });

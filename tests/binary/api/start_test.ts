@@ -1,5 +1,6 @@
-/** How `hermes serve` starts and ends: key rules, busy port, ready line, signals. */
-import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+/** How `hermes serve` starts and ends: key rules, busy port, newer database, ready line, signals. */
+import { DatabaseSync } from "node:sqlite";
+import { assert, assertEquals, assertMatch, assertWithin } from "../../support/assert.ts";
 import {
   type ApiServer,
   collectSse,
@@ -42,8 +43,7 @@ Deno.test("api 1: on loopback a key is made, stored 0600, shown once, and used a
     key = /^API_SERVER_KEY="?([A-Za-z0-9_-]{43})"?$/m.exec(env)?.[1] ?? "";
     assert(key !== "", env);
     assertEquals((await Deno.stat(`${rig.home}/.env`)).mode! & 0o777, 0o600);
-    await eventually(() => api.stderr().includes("or open the console:"));
-    assertEquals(api.stderr().split(key).length - 1, 3);
+    await eventually(() => api.stderr().split(key).length - 1 === 3, 5_000, "three places with the key");
     assertMatch(
       api.stderr(),
       new RegExp(`curl ${api.url}/v1/chat/completions -H "Authorization: Bearer ${key}"`),
@@ -177,5 +177,25 @@ Deno.test("an idle server ends at once on SIGINT, code 0", async () => {
   );
   const before = performance.now();
   assertEquals((await api.stop("SIGINT")).code, 0);
-  assert(performance.now() - before < 1500);
+  assertWithin(performance.now() - before, 1500);
+});
+
+Deno.test("core D.2, A1 step 3: a database that a newer program has written is refused, and nothing is changed", async () => {
+  await using rig = await makeRig();
+  const path = `${rig.home}/hermes.db`;
+  {
+    using db = new DatabaseSync(path);
+    db.exec(
+      "CREATE TABLE schema_version (version INTEGER NOT NULL); INSERT INTO schema_version VALUES (999)",
+    );
+  }
+  const before = await Deno.readFile(path);
+  const port = freePort();
+  const { code, stdout, stderr } = await runProgram(["serve", "--demo", "--port", String(port)], { rig });
+  assertEquals([code, stdout], [1, ""]);
+  assertMatch(stderr, /newer hermes has written it .*update hermes/);
+  assertEquals(await isOpen(port), false);
+  assertEquals(await Deno.readFile(path), before);
+  // Not even a key was made.
+  assertEquals(await Deno.readTextFile(`${rig.home}/.env`).catch(() => ""), "");
 });

@@ -1,3 +1,4 @@
+import { untilAborted } from "../../support/abort.ts";
 import type { Ask, CoreEventBody, ToolCallView } from "@/core/mod.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { collectSse, contentOf, readSse, type SseFrame } from "../../support/api_driver.ts";
@@ -317,7 +318,7 @@ Deno.test("api 24, FC-06: leaving the stream cancels its turn and frees its slot
   const ended = Promise.withResolvers<void>();
   fake.play = async ({ publish, signal }) => {
     publish(text("first"));
-    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    await untilAborted(signal);
     ended.resolve();
     return resultOf({ outcome: "cancelled", text: "first" });
   };

@@ -1,6 +1,7 @@
 /** Runs of another server on the same home, judged by a clock that is put forward or back. */
 import type { Hermes } from "@/app/mod.ts";
 import type { RunRow } from "@/core/contract.ts";
+import { RunClock } from "../../../src/protocols/api/run_clock.ts";
 import { Runs } from "../../../src/protocols/api/runs.ts";
 import { assertEquals } from "../../support/assert.ts";
 
@@ -48,4 +49,62 @@ Deno.test("Runs: a clock that is put forward or back takes no server that lives 
     other.pass(80_000);
     assertEquals(await other.status(), "interrupted");
   }
+});
+
+Deno.test("RunClock: a clock that is put forward makes nothing old before its time, and counts in the end", () => {
+  for (const jump of [5 * HOUR, 50 * 24 * HOUR]) {
+    let [wall, monotonic] = [START, 1_000];
+    const clock = new RunClock({ now: () => wall, monotonic: () => monotonic }, 20, 24 * 3_600);
+    const pass = (ms: number) => [wall, monotonic] = [wall + ms, monotonic + ms];
+    const ended = clock.now();
+    const age = () => Math.round(clock.forKeeping() - ended);
+    pass(60_000);
+    wall += jump;
+    assertEquals(age(), 60);
+    pass(HOUR);
+    assertEquals(age(), 3_660);
+    const later = clock.now();
+    assertEquals(clock.forKeeping() - later < 0, true);
+    pass(25 * HOUR);
+    age();
+    // What ended after the jump is as old as it is.
+    assertEquals(Math.round(clock.forKeeping() - later), 25 * 3_600);
+  }
+});
+
+Deno.test("RunClock: a clock that is put back takes nothing that ends after it for old", () => {
+  let [wall, monotonic] = [START, 1_000];
+  const clock = new RunClock({ now: () => wall, monotonic: () => monotonic }, 20, 24 * 3_600);
+  wall -= 5 * HOUR;
+  assertEquals(clock.forKeeping() - clock.now(), 0);
+  [wall, monotonic] = [wall + HOUR, monotonic + HOUR];
+  assertEquals(clock.forKeeping() - clock.now(), 0);
+});
+
+Deno.test("Runs: a clock that is put forward forgets no run that has ended a moment ago, nor its key", async () => {
+  let [wall, monotonic] = [START, 1_000];
+  const row = {
+    id: "r",
+    terminal: true,
+    status: "completed",
+    updatedAt: START / 1_000,
+    detail: "{}",
+  } as RunRow;
+  const pruned: [number, number][] = [];
+  const listed: number[] = [];
+  const runs = {
+    get: () => row,
+    insert: () => Promise.resolve(null),
+    prune: (before: number, keyedBefore: number) => Promise.resolve(void pruned.push([before, keyedBefore])),
+    list: ({ endedSince }: { endedSince: number }) => (listed.push(endedSince), [row]),
+  };
+  const clock = { now: () => wall, monotonic: () => monotonic };
+  const hermes = { platform: { pid: 1, clock }, store: () => ({ runs }) } as unknown as Hermes;
+  const server = new Runs(hermes, { instance: "own", onEnded: () => {} });
+  [wall, monotonic] = [wall + 300 * 24 * HOUR + 60_000, monotonic + 60_000];
+  assertEquals((await server.stored("r"))?.id, "r");
+  server.list({ limit: 1 });
+  await server.reserve({ ...row, id: "s" }, null, null);
+  const [[before, keyedBefore], since] = [pruned[0]!, listed[0]!];
+  assertEquals([before, keyedBefore, since].map((moment) => moment < row.updatedAt), [true, true, true]);
 });

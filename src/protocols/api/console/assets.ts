@@ -14,6 +14,7 @@ import main from "./web/main.js" with { type: "text" };
 import markdown from "./web/markdown.js" with { type: "text" };
 import markdownView from "./web/markdown_view.js" with { type: "text" };
 import models from "./web/models.js" with { type: "text" };
+import questions from "./web/questions.js" with { type: "text" };
 import sessions from "./web/sessions.js" with { type: "text" };
 import style from "./web/style.css" with { type: "text" };
 import tools from "./web/tools.js" with { type: "text" };
@@ -35,6 +36,7 @@ export const ASSETS: Readonly<Record<string, string>> = {
   "markdown.js": markdown,
   "markdown_view.js": markdownView,
   "models.js": models,
+  "questions.js": questions,
   "sessions.js": sessions,
   "style.css": style,
   "tools.js": tools,

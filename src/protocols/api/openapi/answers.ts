@@ -88,6 +88,7 @@ const RunState = z.enum([
   "queued",
   "running",
   "waiting_for_approval",
+  "waiting_for_clarify",
   "stopping",
   "completed",
   "failed",
@@ -112,6 +113,9 @@ export const Run = z.looseObject({
   error: z.optional(text),
   pending_steer: z.optional(text),
   approval: z.optional(z.looseObject({ request_id: text, command: text, choices: z.array(text) })),
+  clarify: z.optional(
+    z.looseObject({ request_id: text, question: text, choices: z.nullable(z.array(text)) }),
+  ),
   usage: z.optional(z.looseObject({ input_tokens: count, output_tokens: count, total_tokens: count })),
 });
 export const RunList = z.strictObject({
@@ -147,6 +151,12 @@ export const Approved = z.strictObject({
   choice: text,
   request_id: z.optional(text),
   resolved: count,
+});
+export const Clarified = z.strictObject({
+  object: z.literal("hermes.run.clarify_response"),
+  run_id: text,
+  request_id: text,
+  resolved: z.literal(1),
 });
 
 const Session = z.looseObject({

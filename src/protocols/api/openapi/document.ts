@@ -43,7 +43,9 @@ export function openApiDocument(version: string, routes: readonly RouteFacts[]):
     info: {
       title: "hermes serve",
       version,
-      description: "An agent behind an OpenAI-compatible API: one request is one whole agent turn.",
+      description: "An agent behind an OpenAI-compatible API: one request is one whole agent turn. " +
+        "What does not fit the schema of a body is refused with 400; a member marked `x-lenient` is never the reason: " +
+        "yes and no may be words or numbers there, and what cannot be used counts as absent.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],

@@ -170,6 +170,17 @@ export const OPERATIONS: readonly Operation[] = [
   },
   {
     method: "post",
+    path: "/v1/runs/{id}/clarify",
+    tag: "Runs",
+    summary: "Answer a question of a run that was started with `clarify`",
+    body: "ClarifyRequest",
+    status: 200,
+    answer: "Clarified",
+    errors: [400, 404, 409],
+    examples: { text: { answer: "the second one" } },
+  },
+  {
+    method: "post",
     path: "/v1/runs/{id}/steer",
     tag: "Runs",
     summary: "Text that the agent reads after the tool that runs",

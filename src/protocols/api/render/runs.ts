@@ -10,6 +10,7 @@ import {
   type TurnResult,
 } from "@/core/contract.ts";
 import { approvalPayload } from "./approval.ts";
+import { clarifyAnswer, clarifyPayload } from "./clarify.ts";
 import { subagentEvents } from "./subagents.ts";
 
 export type EventFields = Readonly<Record<string, unknown>> & { readonly event: string };
@@ -50,11 +51,18 @@ export function runEvents(event: CoreEvent, options: RunRenderOptions): EventFie
       return [startOf(call.name, call.description.label, call.id, redact), end];
     }
     case "ask.open": {
-      const payload = approvalPayload(event.ask, options.runId, redact);
+      const { ask } = event;
+      const payload = approvalPayload(ask, options.runId, redact) ??
+        clarifyPayload(ask, options.runId, redact);
       return payload ? [payload as EventFields] : [];
     }
     case "ask.close":
-      return [{ event: "approval.responded", ...answerOf(event.outcome), request_id: event.ask.id }];
+      return [{
+        ...(event.ask.payload.kind === "clarify"
+          ? { event: "clarify.responded", ...clarifyAnswer(event.outcome, redact) }
+          : { event: "approval.responded", ...answerOf(event.outcome) }),
+        request_id: event.ask.id,
+      }];
     case "steer.queued":
       return [{ event: "run.steered", accepted: true }];
     case "subagent":

@@ -20,7 +20,7 @@ export function sessionView(id: string, row: SessionRow, preview: string): Recor
     cache_read_tokens: usage.cacheRead,
     cache_write_tokens: usage.cacheWrite,
     reasoning_tokens: usage.reasoning,
-    estimated_cost_usd: null,
+    estimated_cost_usd: inDollars(row.cost?.usd ?? null),
     actual_cost_usd: null,
     api_call_count: row.apiCallCount,
     parent_session_id: row.parentId,
@@ -29,6 +29,11 @@ export function sessionView(id: string, row: SessionRow, preview: string): Recor
     has_system_prompt: row.systemPrompt !== null,
     has_model_config: config.model !== undefined,
   };
+}
+
+/** Sums of small prices would show their rounding errors. */
+function inDollars(usd: number | null): number | null {
+  return usd === null ? null : Math.round(usd * 1e9) / 1e9;
 }
 
 export function messageView(sessionId: string, message: Message): Record<string, unknown> {

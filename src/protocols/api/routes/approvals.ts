@@ -7,6 +7,7 @@ import { type JsonObject, readBool, readJsonObject } from "../body.ts";
 import { requireScopes } from "../callers.ts";
 import { ApiError, badRequest } from "../errors.ts";
 import { runNotFound } from "../runs.ts";
+import { readRequestId } from "../schema/runs.ts";
 import type { ApiService } from "../service.ts";
 
 const CHOICES: ReadonlyMap<string, ApprovalChoice> = new Map([
@@ -18,15 +19,14 @@ const CHOICES: ReadonlyMap<string, ApprovalChoice> = new Map([
   ["always", "always"],
   ["deny", "deny"],
 ]);
-const MAX_REQUEST_ID = 256;
 
 export async function postApproval(api: ApiService, request: Request, id: string): Promise<Response> {
   const turn = api.turns.get(id);
   if (!turn && !api.turns.hasEnded(id) && !(await api.runs.stored(id))) throw runNotFound(id);
   const body = await readJsonObject(request);
   // Looked up again: the turn may have gone on while the body came in.
-  const waiting = turn ? api.turns.pending(turn) : [];
-  const requestId = readRequestId(body.request_id);
+  const waiting = turn ? api.turns.pending(turn, ["approval", "edit"]) : [];
+  const requestId = readRequestId(body.request_id, "invalid_approval_request");
   const all = readBool(body.all, false) || readBool(body.resolve_all, false);
   if (requestId === null && !all && waiting.length > 1) {
     throw badRequest("Several requests wait: name one by request_id, or set all", "invalid_approval_request");
@@ -51,14 +51,6 @@ export async function postApproval(api: ApiService, request: Request, id: string
     ...(requestId === null ? {} : { request_id: requestId }),
     resolved,
   });
-}
-
-function readRequestId(value: unknown): string | null {
-  if (value === undefined || value === null) return null;
-  if (typeof value !== "string" || value === "" || value.length > MAX_REQUEST_ID) {
-    throw badRequest("request_id must be a non-empty string", "invalid_approval_request", "request_id");
-  }
-  return value;
 }
 
 function readChoice(body: JsonObject, asks: readonly Ask[]): ApprovalChoice {

@@ -16,16 +16,15 @@ import {
 import type { Slot } from "../admission.ts";
 import { readJsonObject } from "../body.ts";
 import { doorTools } from "../browser/slot.ts";
-import { privately } from "../callers.ts";
 import { badRequest } from "../errors.ts";
 import type { StoredAnswer } from "../idempotency.ts";
+import { answerPlain, untilDone } from "../plain_answer.ts";
 import { ChatRenderer } from "../render/chat.ts";
 import { renderCompletion } from "../render/completion.ts";
 import { type ChatRequest, readChatRequest } from "../schema/chat.ts";
 import { runtimeOf, type Selection, selectModel, withSession } from "../selection.ts";
 import type { ApiService } from "../service.ts";
 import { readSessionHeaders, type SessionHeaders } from "../session_headers.ts";
-import { sha256 } from "../sha256.ts";
 import { SSE_HEADERS, SseStream } from "../sse.ts";
 import { submitAndRead } from "../submit_and_read.ts";
 
@@ -53,7 +52,6 @@ export async function postChat(api: ApiService, request: Request): Promise<Respo
     const body = await readJsonObject(request);
     const chatRequest = readChatRequest(body);
     const headers = readSessionHeaders(request.headers);
-    const key = request.headers.get("Idempotency-Key")?.trim() ?? "";
     const chat: Chat = {
       request: chatRequest,
       headers,
@@ -63,13 +61,14 @@ export async function postChat(api: ApiService, request: Request): Promise<Respo
       slot,
     };
     if (chatRequest.stream) return await streamChat(api, chat);
-    if (key === "") return toResponse(await answerChat(api, chat, request.signal));
-    return await answerOnce(
-      api,
-      chat,
-      privately(api.caller, `chat\0${key}`),
-      await fingerprintOf(body, headers),
-    );
+    return await answerPlain(api, request, {
+      route: "chat",
+      body,
+      fingerprint: FINGERPRINT,
+      headers,
+      answer: (signal) => answerChat(api, chat, signal),
+      release: () => slot.release(),
+    });
   } catch (error) {
     slot.release();
     throw error;
@@ -157,6 +156,10 @@ async function streamChat(api: ApiService, chat: Chat): Promise<Response> {
   });
   void stream.write(renderer.start());
   const reader = (event: CoreEvent) => {
+    // A front end may know nothing of questions: whoever runs the server can find and answer them.
+    if (event.type === "ask.open") {
+      api.hermes.log.info(`api: a question waits; POST /v1/runs/${chat.id}/approval answers it`);
+    }
     const frames = renderer.event(event);
     if (frames !== "") return stream.write(frames);
   };
@@ -179,14 +182,10 @@ function shownModel(api: ApiService, request: ChatRequest): string {
 
 // ── Plain answer ────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Runs the turn to its end. A signal that fires before then is a client that has left: the turn is cancelled. */
+/** Runs the turn to its end. */
 async function answerChat(api: ApiService, chat: Chat, signal: AbortSignal | null): Promise<StoredAnswer> {
   const { handle, selection, headers } = await startTurn(api, chat, false);
-  const onGone = () => handle.cancel();
-  if (signal?.aborted) onGone();
-  signal?.addEventListener("abort", onGone, { once: true });
-  const result = await handle.done;
-  signal?.removeEventListener("abort", onGone);
+  const result = await untilDone(handle.done, () => handle.cancel(), signal);
   return renderCompletion(result, {
     id: chat.id,
     created: chat.created,
@@ -198,22 +197,7 @@ async function answerChat(api: ApiService, chat: Chat, signal: AbortSignal | nul
   });
 }
 
-function toResponse(answer: StoredAnswer): Response {
-  return new Response(answer.body, {
-    status: answer.status,
-    headers: { "Content-Type": "application/json", ...answer.headers },
-  });
-}
-
-// ── Idempotency ─────────────────────────────────────────────────────────────────────────────────────────────
-
-/** A turn that several callers may share runs on when one of them leaves. */
-async function answerOnce(api: ApiService, chat: Chat, key: string, fingerprint: string): Promise<Response> {
-  if (api.idempotency.has(key, fingerprint)) chat.slot.release();
-  return toResponse(await api.idempotency.run(key, fingerprint, () => answerChat(api, chat, null)));
-}
-
-const FINGERPRINT_FIELDS = [
+const FINGERPRINT = [
   "model",
   "provider",
   "model_options",
@@ -222,11 +206,3 @@ const FINGERPRINT_FIELDS = [
   "tool_choice",
   "stream",
 ] as const;
-
-async function fingerprintOf(
-  body: Readonly<Record<string, unknown>>,
-  headers: SessionHeaders,
-): Promise<string> {
-  const fields = FINGERPRINT_FIELDS.map((name) => body[name] ?? null);
-  return await sha256(JSON.stringify([...fields, headers.sessionId, headers.sessionKey]));
-}

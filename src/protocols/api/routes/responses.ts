@@ -11,12 +11,12 @@ import { privately, sees } from "../callers.ts";
 import { requireChain } from "../chains.ts";
 import { ApiError } from "../errors.ts";
 import type { StoredAnswer } from "../idempotency.ts";
+import { answerPlain, idempotencyKey, untilDone } from "../plain_answer.ts";
 import { type ResponseDraft, type RunningResponse, startResponse } from "../response_turn.ts";
 import { readResponseRequest, type ResponseRequest } from "../schema/responses.ts";
 import { selectModel } from "../selection.ts";
 import type { ApiService } from "../service.ts";
-import { readSessionHeaders, type SessionHeaders } from "../session_headers.ts";
-import { sha256 } from "../sha256.ts";
+import { readSessionHeaders } from "../session_headers.ts";
 import { SSE_HEADERS, SseStream } from "../sse.ts";
 
 export async function postResponse(api: ApiService, request: Request): Promise<Response> {
@@ -26,9 +26,8 @@ export async function postResponse(api: ApiService, request: Request): Promise<R
     const headers = readSessionHeaders(request.headers);
     const body = await readJsonObject(request);
     const fields = withOwnNames(api, readResponseRequest(body));
-    const key = request.headers.get("Idempotency-Key")?.trim() ?? "";
     // A turn that others may share does not go with the one who asked first.
-    const isShared = key !== "" && !fields.stream;
+    const isShared = idempotencyKey(request) !== "" && !fields.stream;
     if (fields.conversation !== null) {
       leave = await lineUp(api, fields.conversation, isShared ? undefined : request.signal);
     }
@@ -43,13 +42,17 @@ export async function postResponse(api: ApiService, request: Request): Promise<R
       leave,
     };
     if (fields.stream) return await streamResponse(api, draft);
-    if (key === "") return toResponse(await answer(api, draft, request.signal));
-    return await answerOnce(
-      api,
-      draft,
-      privately(api.caller, `responses\0${key}`),
-      await fingerprintOf(body, headers),
-    );
+    return await answerPlain(api, request, {
+      route: "responses",
+      body,
+      fingerprint: FINGERPRINT,
+      headers,
+      answer: (signal) => answer(api, draft, signal),
+      release: () => {
+        leave();
+        slot.release();
+      },
+    });
   } catch (error) {
     leave();
     slot.release();
@@ -110,18 +113,14 @@ async function streamResponse(api: ApiService, draft: ResponseDraft): Promise<Re
   }
 }
 
-/** Runs the turn to its end. A signal that fires before then is a client that has left: the turn is cancelled. */
+/** Runs the turn to its end. */
 async function answer(
   api: ApiService,
   draft: ResponseDraft,
   signal: AbortSignal | null,
 ): Promise<StoredAnswer> {
   const running = await startResponse(api, draft, () => {});
-  const onGone = () => running.cancel();
-  if (signal?.aborted) onGone();
-  signal?.addEventListener("abort", onGone, { once: true });
-  const response = await running.done;
-  signal?.removeEventListener("abort", onGone);
+  const response = await untilDone(running.done, () => running.cancel(), signal);
   return {
     status: 200,
     headers: running.headers,
@@ -130,28 +129,7 @@ async function answer(
   };
 }
 
-function toResponse(answer: StoredAnswer): Response {
-  return new Response(answer.body, {
-    status: answer.status,
-    headers: { "Content-Type": "application/json", ...answer.headers },
-  });
-}
-
-/** A turn that several callers may share runs on when one of them leaves. */
-async function answerOnce(
-  api: ApiService,
-  draft: ResponseDraft,
-  key: string,
-  fingerprint: string,
-): Promise<Response> {
-  if (api.idempotency.has(key, fingerprint)) {
-    draft.leave();
-    draft.slot.release();
-  }
-  return toResponse(await api.idempotency.run(key, fingerprint, () => answer(api, draft, null)));
-}
-
-const FINGERPRINT_FIELDS = [
+const FINGERPRINT = [
   "input",
   "instructions",
   "previous_response_id",
@@ -161,11 +139,3 @@ const FINGERPRINT_FIELDS = [
   "model_options",
   "tools",
 ] as const;
-
-async function fingerprintOf(
-  body: Readonly<Record<string, unknown>>,
-  headers: SessionHeaders,
-): Promise<string> {
-  const fields = FINGERPRINT_FIELDS.map((name) => body[name] ?? null);
-  return await sha256(JSON.stringify([...fields, headers.sessionId, headers.sessionKey]));
-}

@@ -106,7 +106,7 @@ async function submitRun(
     const history = place.context();
     const submit = () =>
       session.submit({ content: request.prompt }, {
-        asks: { approval: true, edit: true, clarify: false },
+        asks: { approval: true, edit: true, clarify: request.clarify },
         scope: row.id,
         ...(api.client === undefined ? {} : { client: api.client }),
         ...(system === "" ? {} : { systemExtra: system }),
@@ -120,7 +120,7 @@ async function submitRun(
       if (event.type === "turn.start") processes.note();
       live.take(event);
     });
-    api.turns.add(row.id, { session, handle, asks: true });
+    api.turns.add(row.id, { session, handle, asks: true, clarifies: request.clarify });
     live.attach(handle);
     void handle.done.then(async (result) => {
       if (live.isStopped) await processes.end();

@@ -15,6 +15,7 @@ import type { Slot } from "../admission.ts";
 import { type JsonObject, readJsonObject } from "../body.ts";
 import { doorTools } from "../browser/slot.ts";
 import { ApiError, badRequest } from "../errors.ts";
+import { untilDone } from "../plain_answer.ts";
 import { finishOf } from "../render/finish.ts";
 import { SessionStreamRenderer, sessionUsage } from "../render/session_stream.ts";
 import { hasContent, readContent } from "../schema/content.ts";
@@ -122,11 +123,7 @@ async function start(
 
 async function plain(api: ApiService, turn: SessionTurn, signal: AbortSignal): Promise<Response> {
   const { handle, selection } = await start(api, turn, null);
-  const onGone = () => handle.cancel();
-  if (signal.aborted) onGone();
-  signal.addEventListener("abort", onGone, { once: true });
-  const result = await handle.done;
-  signal.removeEventListener("abort", onGone);
+  const result = await untilDone(handle.done, () => handle.cancel(), signal);
   const { text, reason, hermes } = finishOf(result, api.redact);
   if (reason === "error" && text === "") {
     throw new ApiError(502, "agent_incomplete", hermes?.error ?? "The turn did not complete");

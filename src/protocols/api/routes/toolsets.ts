@@ -29,7 +29,10 @@ export async function listToolsets(api: ApiService): Promise<Response> {
   return Response.json({ object: "list", platform: "api_server", data });
 }
 
-/** What a session of this door would have; it is made for the question and never stored. */
+/**
+ * What any turn of this door would have, so without `clarify`, which is for runs that say that they can answer. The
+ * session is made for the question and never stored.
+ */
 async function offeredTools(api: ApiService): Promise<readonly Tool[]> {
   const session = await api.pool.create(`toolsets-${api.hermes.platform.ids.hex(16)}`, {
     sessionKey: null,
@@ -37,7 +40,7 @@ async function offeredTools(api: ApiService): Promise<readonly Tool[]> {
   });
   if (!session) return [];
   try {
-    return session.tools();
+    return session.tools().filter((tool) => tool.name !== "clarify");
   } finally {
     await session.close("listing");
   }

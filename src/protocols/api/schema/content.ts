@@ -34,6 +34,9 @@ export function hasContent(content: Content): boolean {
 
 function readPart(part: unknown, param: string): ContentPart | null {
   if (typeof part === "string") return { type: "text", text: part };
+  if (Array.isArray(part)) {
+    throw badRequest("A content part must be an object or a string", "invalid_content_part", param);
+  }
   if (!isObject(part)) return null;
   const type = typeof part.type === "string" ? part.type : "";
   if (TEXT_TYPES.has(type)) return readText(part);

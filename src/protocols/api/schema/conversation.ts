@@ -49,7 +49,7 @@ interface Reading {
 function readItem(item: unknown, param: string, into: Reading): void {
   if (typeof item === "string") return void into.messages.push({ role: "user", content: item });
   if (!isObject(item)) throw badRequest("Each input item must be a string or an object", null, param);
-  const type = typeof item.type === "string" ? item.type : "message";
+  const type = item.type === undefined ? "message" : typeof item.type === "string" ? item.type : "";
   if (type === "message") return readMessage(item, param, into);
   if (type === "function_call") return readCall(item, into);
   if (type === "function_call_output" || SKIPPED.has(type)) return;

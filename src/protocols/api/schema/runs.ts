@@ -1,6 +1,6 @@
-/** The bodies of `/v1/runs` and its controls (api-server.md B4.1, B4.6). */
+/** The bodies of `/v1/runs` and its controls (api-server.md B4.1, B4.5, B4.6). */
 import type { Content, Message } from "@/core/contract.ts";
-import { isObject, type JsonObject } from "../body.ts";
+import { isObject, type JsonObject, readBool } from "../body.ts";
 import { badRequest } from "../errors.ts";
 import { checkSessionId } from "../session_headers.ts";
 import { readContent } from "./content.ts";
@@ -17,6 +17,8 @@ export interface RunRequest extends ModelFields {
   readonly instructions: string | null;
   readonly history: readonly Message[] | null;
   readonly previousResponseId: string | null;
+  /** Whoever started it can answer questions. */
+  readonly clarify: boolean;
 }
 
 export function readRunRequest(body: JsonObject): RunRequest {
@@ -38,6 +40,7 @@ export function readRunRequest(body: JsonObject): RunRequest {
     instructions: readText(body.instructions, "instructions"),
     history: readHistory(body.conversation_history),
     previousResponseId: readText(body.previous_response_id, "previous_response_id"),
+    clarify: readBool(body.clarify, false),
   };
 }
 
@@ -51,6 +54,17 @@ function readSessionId(value: unknown): string | null {
 export function readText(value: unknown, param: string): string | null {
   if (value === undefined || value === null || value === "") return null;
   if (typeof value !== "string") throw badRequest(`'${param}' must be a string`, null, param);
+  return value;
+}
+
+const MAX_REQUEST_ID = 256;
+
+/** Names one of several waiting requests; `null` when absent. Throws 400 with `code`. */
+export function readRequestId(value: unknown, code: string): string | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== "string" || value === "" || value.length > MAX_REQUEST_ID) {
+    throw badRequest("request_id must be a non-empty string", code, "request_id");
+  }
   return value;
 }
 

@@ -34,6 +34,7 @@ export class ApprovalCard {
     this.request = request;
     this.answer = answer;
     this.open = true;
+    this.busy = false;
     const titleId = `approval-${request.request_id}`;
     const isDiff = /^--- .*\n\+\+\+ /.test(request.command);
     this.reason = h("input", {
@@ -80,6 +81,7 @@ export class ApprovalCard {
 
   /** @param {boolean} busy */
   setBusy(busy) {
+    this.busy = busy;
     for (const button of this.buttons) button.disabled = busy;
     this.reason.disabled = busy;
   }

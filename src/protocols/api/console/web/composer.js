@@ -82,15 +82,14 @@ export class Composer {
 
   enable() {
     this.send.disabled = this.field.value.trim() === "" || this.mode === "starting" ||
-      this.mode === "waiting" ||
-      this.mode === "stopping";
+      this.mode === "waiting" || this.mode === "asked" || this.mode === "stopping";
   }
 
   focus() {
     if (!matchMedia("(pointer: coarse)").matches) this.field.focus();
   }
 
-  /** @param {"idle" | "starting" | "running" | "waiting" | "stopping"} mode */
+  /** @param {"idle" | "starting" | "running" | "waiting" | "asked" | "stopping"} mode */
   setMode(mode) {
     this.mode = mode;
     const isLive = mode !== "idle";
@@ -98,13 +97,20 @@ export class Composer {
     this.stop.disabled = mode === "stopping";
     this.stop.textContent = mode === "stopping" ? "Stopping…" : "Stop";
     this.send.textContent = isLive ? "Steer" : "Send";
-    this.field.placeholder = isLive ? "Guide the agent while it works" : "What should be done?";
-    this.hint.textContent = mode === "waiting"
-      ? "Answer the question above first"
+    const isAsked = mode === "waiting" || mode === "asked";
+    this.field.placeholder = isAsked
+      ? "The agent waits for your answer"
       : isLive
-      ? "The agent reads it after its current tool"
+      ? "Guide the agent while it works"
+      : "What should be done?";
+    this.hint.textContent = isAsked
+      ? "Answer the question first"
+      : isLive
+      ? "Read after the current tool"
       : matchMedia("(pointer: coarse)").matches
       ? ""
+      : matchMedia("(max-width: 760px)").matches
+      ? "Enter sends"
       : "Enter sends, Shift+Enter makes a new line";
     this.enable();
   }

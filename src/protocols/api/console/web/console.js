@@ -12,6 +12,7 @@ import { byId, h, icon } from "./dom.js";
 import { Activity, setBanner, setDrawer, showUsage } from "./frame.js";
 import { followRun, isEnd } from "./follow.js";
 import { pickModel } from "./models.js";
+import { QuestionCard } from "./questions.js";
 import { isActive, nameOf, SessionList } from "./sessions.js";
 
 const POLL_MS = 10_000;
@@ -67,7 +68,8 @@ export class Console {
       timeline: byId("timeline"),
       scroller: byId("scroller"),
       jump: byId("jump"),
-      onAnswer: (request, choice, reason) => this.answer(request, choice, reason),
+      onApproval: (request, choice, reason) => this.decide(request, choice, reason),
+      onAnswer: (request, answer) => this.answer(request, answer),
       announce: (text) => byId("announcer").textContent = text,
     });
     this.composer = new Composer(
@@ -202,7 +204,13 @@ export class Console {
 
   /** @param {string} title */
   showTitle(title) {
-    const sign = this.status === "waiting" ? "● Approval needed · " : this.runId ? "… " : "";
+    const sign = this.status === "waiting"
+      ? "● Approval needed · "
+      : this.status === "asked"
+      ? "● Question · "
+      : this.runId
+      ? "… "
+      : "";
     document.title = `${sign}${title} · hermes`;
   }
 
@@ -376,7 +384,7 @@ export class Console {
     this.setStatus("starting");
     try {
       const run = await this.api.json("/v1/runs", {
-        body: { input: text, session_id: sessionId, ...(this.choice ?? {}) },
+        body: { input: text, session_id: sessionId, clarify: true, ...(this.choice ?? {}) },
         headers: { "Idempotency-Key": hex(32) },
       });
       sessionStorage.setItem(`hermes.prompt.${run.run_id}`, text);
@@ -414,7 +422,7 @@ export class Console {
     const outcome = await followRun(this.api, runId, signal, {
       onEvent: (event) => this.onEvent(event),
       onLost: (pauseMs) => this.setStatus("lost", pauseMs),
-      onBack: () => this.setStatus(this.conversation.waiting() ? "waiting" : "running"),
+      onBack: () => this.setStatus(this.liveStatus()),
     });
     if (signal.aborted || outcome === "left") return;
     sessionStorage.removeItem(`hermes.prompt.${runId}`);
@@ -441,9 +449,8 @@ export class Console {
       void this.poll();
     }
     this.conversation.apply(isEnd(event) ? { event: "" } : event);
-    if (event.event === "approval.request" || event.event === "approval.responded") {
-      this.setStatus(this.conversation.waiting() ? "waiting" : "running");
-    } else if (event.event === "tool.started" || event.event === "tool.completed") this.fillSoon();
+    if (/^(approval|clarify)\./.test(event.event)) this.setStatus(this.liveStatus());
+    else if (event.event === "tool.started" || event.event === "tool.completed") this.fillSoon();
     if (!isEnd(event)) return;
     const seconds = event.timestamp - this.runStarted;
     if (event.usage) event.usage.seconds = Math.max(0, seconds);
@@ -519,19 +526,32 @@ export class Console {
   }
 
   /** @param {any} request @param {string} choice @param {string} reason */
-  async answer(request, choice, reason) {
+  async decide(request, choice, reason) {
     await this.api.json(`/v1/runs/${request.run_id}/approval`, {
       body: { request_id: request.request_id, choice, ...(reason === "" ? {} : { reason }) },
     });
   }
 
+  /** @param {any} request @param {string} answer empty: skipped */
+  async answer(request, answer) {
+    await this.api.json(`/v1/runs/${request.run_id}/clarify`, {
+      body: { request_id: request.request_id, answer },
+    });
+  }
+
   // ── What it is doing ──────────────────────────────────────────────────────────────────────────────────────
 
-  /** @param {"idle" | "starting" | "running" | "waiting" | "stopping" | "lost"} status @param {number} [pauseMs] */
+  /** Of a run that goes on: whether it waits, and for what. */
+  liveStatus() {
+    const card = this.conversation.waiting();
+    return card === null ? "running" : card instanceof QuestionCard ? "asked" : "waiting";
+  }
+
+  /** @param {import("./frame.js").Status} status @param {number} [pauseMs] */
   setStatus(status, pauseMs = 0) {
     // A run that is being stopped stays so until it ends.
     if (
-      this.status === "stopping" && (status === "running" || status === "waiting") &&
+      this.status === "stopping" && (status === "running" || status === "waiting" || status === "asked") &&
       this.stoppingRun === this.runId
     ) return;
     this.status = status;

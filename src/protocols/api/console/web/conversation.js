@@ -5,6 +5,7 @@
 import { ApprovalCard } from "./approvals.js";
 import { copyButton, duration, h, icon, short } from "./dom.js";
 import { MarkdownView } from "./markdown_view.js";
+import { QuestionCard, settledFromResult } from "./questions.js";
 import { isFailure, previewOf, readJson, ToolCard } from "./tools.js";
 
 /**
@@ -12,7 +13,8 @@ import { isFailure, previewOf, readJson, ToolCard } from "./tools.js";
  * @property {HTMLElement} timeline
  * @property {HTMLElement} scroller
  * @property {HTMLElement} jump
- * @property {(request: any, choice: string, reason: string) => Promise<void>} onAnswer
+ * @property {(request: any, choice: string, reason: string) => Promise<void>} onApproval
+ * @property {(request: any, answer: string) => Promise<void>} onAnswer
  * @property {(text: string) => void} announce
  */
 
@@ -33,8 +35,8 @@ export class Conversation {
     this.text = null;
     /** @type {HTMLElement | null} */
     this.thought = null;
-    /** @type {Map<string, ApprovalCard>} */
-    this.approvals = new Map();
+    /** @type {Map<string, ApprovalCard | QuestionCard>} */
+    this.asks = new Map();
     /** @type {string[]} */
     this.steers = [];
     this.saidAnything = false;
@@ -59,7 +61,7 @@ export class Conversation {
     this.turnElements = [];
     this.text = null;
     this.thought = null;
-    this.approvals = new Map();
+    this.asks = new Map();
     this.steers = [];
     this.saidAnything = false;
   }
@@ -156,6 +158,8 @@ export class Conversation {
     const card = this.cards.get(message.tool_call_id);
     if (!card) return;
     const text = plainText(message.content);
+    const settled = card.tool === "clarify" ? settledFromResult(readJson(text)) : null;
+    if (settled) return card.element.replaceWith(settled);
     card.setResult(text);
     card.finish({ error: isFailure(text) });
   }
@@ -213,7 +217,10 @@ export class Conversation {
         return this.onSubagentEnd(event);
       case "approval.request":
         return this.onApproval(event);
+      case "clarify.request":
+        return this.onQuestion(event);
       case "approval.responded":
+      case "clarify.responded":
         return this.onAnswered(event);
       case "run.steered":
         return this.addSteer(this.steers.shift() ?? "Guidance was sent to the agent");
@@ -258,39 +265,55 @@ export class Conversation {
 
   /** @param {any} event */
   onApproval(event) {
-    if (this.approvals.has(event.request_id)) return;
-    this.text = null;
-    const card = new ApprovalCard(event, (choice, reason) => this.host.onAnswer(event, choice, reason));
-    this.approvals.set(event.request_id, card);
+    if (this.asks.has(event.request_id)) return;
+    const card = new ApprovalCard(event, (choice, reason) => this.host.onApproval(event, choice, reason));
     this.cards.get(event.tool_call_id)?.setState("waiting", "waits for you");
+    this.addAsk(card, `The agent asks for your approval: ${event.description}`);
+  }
+
+  /** The question stands in place of its call. @param {any} event */
+  onQuestion(event) {
+    if (this.asks.has(event.request_id)) return;
+    const card = new QuestionCard(event, (answer) => this.host.onAnswer(event, answer));
+    this.cards.get(event.tool_call_id)?.element.remove();
+    const choices = event.choices ? ` ${event.choices.join(", ")}?` : "";
+    this.addAsk(card, `The agent asks: ${event.question}${choices}`);
+  }
+
+  /** @param {ApprovalCard | QuestionCard} card @param {string} words */
+  addAsk(card, words) {
+    this.text = null;
+    this.asks.set(card.request.request_id, card);
     this.body().append(card.element);
     // A replay tells of questions that were answered long ago.
     setTimeout(() => {
-      if (card.open) {
-        this.host.announce(`The agent asks for your approval: ${event.description}. Alt A goes there.`);
-      }
+      if (card.open) this.host.announce(`${words}. Alt A goes there.`);
     }, 100);
   }
 
   /** @param {any} event */
   onAnswered(event) {
-    const named = this.approvals.get(event.request_id);
-    for (const card of named ? [named] : this.approvals.values()) {
-      const hadFocus = card.element.contains(document.activeElement);
+    const named = this.asks.get(event.request_id);
+    for (const card of named ? [named] : this.asks.values()) {
+      // A control that is busy has no focus any more.
+      const isMine = card.open && (card.busy || card.element.contains(document.activeElement));
       card.close(event);
       this.cards.get(card.request.tool_call_id)?.setState("running", "running");
-      if (hadFocus) document.getElementById("prompt")?.focus();
+      if (!isMine) continue;
+      // Whoever has answered wants to see what comes of it.
+      document.getElementById("prompt")?.focus();
+      this.scrollToEnd();
     }
   }
 
   /** The oldest question that waits. */
   waiting() {
-    return [...this.approvals.values()].find((card) => card.open) ?? null;
+    return [...this.asks.values()].find((card) => card.open) ?? null;
   }
 
   /** @param {any} event the end of the run */
   endTurn(event) {
-    for (const card of this.approvals.values()) card.close({ choice: "deny", reason: "stopped" });
+    for (const card of this.asks.values()) card.close({ choice: "deny", answer: "", reason: "stopped" });
     for (const card of this.cards.values()) {
       const { state } = card.element.dataset;
       if (state === "running" || state === "waiting") card.setState("unknown", "did not finish");

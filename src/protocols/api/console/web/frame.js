@@ -47,7 +47,7 @@ export function showUsage(session, options, choice) {
     (cost === null ? "; the price of this model is not known" : "; cost from the list price");
 }
 
-/** @typedef {"idle" | "starting" | "running" | "waiting" | "stopping" | "lost"} Status */
+/** @typedef {"idle" | "starting" | "running" | "waiting" | "asked" | "stopping" | "lost"} Status */
 
 /** The line above the message field: what the run does, for how long, and when a lost server is asked again. */
 export class Activity {
@@ -80,9 +80,11 @@ export class Activity {
     const seconds = Math.max(0, Math.floor(Date.now() / 1000 - since));
     // The seconds are for the eye only.
     this.element.setAttribute("aria-live", status === "running" && seconds >= 2 ? "off" : "polite");
-    const isQuestion = status === "waiting";
+    const isQuestion = status === "waiting" || status === "asked";
     this.element.replaceChildren(
-      isQuestion ? icon("shield") : h("span", { class: "spinner", "aria-hidden": "true" }),
+      isQuestion
+        ? icon(status === "asked" ? "help" : "shield")
+        : h("span", { class: "spinner", "aria-hidden": "true" }),
       h("span", {}, textOf(status, seconds, pauseMs)),
       isQuestion
         ? h("button", { type: "button", class: "button quiet", on: { click: this.onQuestion } }, "Go to it")
@@ -101,6 +103,8 @@ function textOf(status, seconds, pauseMs) {
       return `Working… ${seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`}`;
     case "waiting":
       return "Waiting for your approval";
+    case "asked":
+      return "Waiting for your answer";
     case "stopping":
       return "Stopping…";
     case "lost":

@@ -183,5 +183,7 @@ function lastOf(row) {
 
 /** @param {any} run */
 export function isActive(run) {
-  return ["queued", "running", "waiting_for_approval", "stopping"].includes(run.status);
+  return ["queued", "running", "waiting_for_approval", "waiting_for_clarify", "stopping"].includes(
+    run.status,
+  );
 }

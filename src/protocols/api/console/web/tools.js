@@ -37,6 +37,11 @@ export function isFailure(text) {
     (typeof result.exit_code === "number" && result.exit_code !== 0);
 }
 
+/** Whether the result of a call that failed says that it was kept from running. @param {string | null} text */
+function isBlocked(text) {
+  return /"status":\s*"blocked"/.test((text ?? "").slice(0, 1000));
+}
+
 /** The change that a call makes, as a unified diff; `null` for other calls. @param {string} tool @param {Record<string, any>} args @param {Record<string, any> | null} result */
 export function diffOf(tool, args, result) {
   if (typeof result?.diff === "string" && result.diff !== "") return result.diff;
@@ -93,9 +98,12 @@ export class ToolCard {
 
   /** @param {{ error: boolean, duration?: number, preview?: string }} end */
   finish({ error, duration: seconds, preview }) {
-    const took = seconds === undefined ? "" : duration(seconds);
-    this.setState(error ? "failed" : "done", error ? `failed ${took}`.trim() : took);
     this.result ??= preview ?? null;
+    const took = seconds === undefined || seconds < 0.0005 ? "" : duration(seconds);
+    const why = !error ? "" : isBlocked(this.result) ? "not run" : "failed";
+    // How long nothing was done is no news.
+    const parts = why === "not run" ? [why] : [why, took];
+    this.setState(error ? "failed" : "done", parts.filter((part) => part !== "").join(" · "));
     this.redraw();
   }
 
@@ -148,6 +156,7 @@ export class ToolCard {
   command(command, result) {
     const sections = [textBlock("Command", command)];
     if (this.result === null) return sections;
+    if (result?.status === "blocked") return [...sections, ...this.failureOf(result)];
     if (typeof result?.output !== "string") {
       return [...sections, textBlock("Result", resultText(this.result, result))];
     }
@@ -163,7 +172,8 @@ export class ToolCard {
       : result === null && this.result !== null && this.element.dataset.state === "failed"
       ? this.result
       : "";
-    return text === "" ? [] : [textBlock("Error", text)];
+    const label = result?.status === "blocked" ? "Why it was not run" : "Error";
+    return text === "" ? [] : [textBlock(label, text)];
   }
 }
 
