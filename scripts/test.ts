@@ -1,7 +1,8 @@
 /**
- * The whole proof in one command (`deno task test`): format, types, lint, layers, unit tests, the binary, and the
- * black-box suite against it. The last line is `N passed, N failed`. `--fast` leaves the binary out and runs the
- * black-box suite on the source; `--only <step>` runs one step.
+ * The whole proof in one command (`deno task test`): format, types, lint, layers, unit tests, the binary, the
+ * black-box suite against it, and three minutes of mixed load, alone, since they are measured. The last line is
+ * `N passed, N failed`. `--fast` leaves the binary out, runs the black-box suite on the source and the load for 20 s;
+ * `--only <step>` runs one step.
  */
 import { parseArgs } from "node:util";
 
@@ -68,14 +69,30 @@ async function tests(
   name: string,
   paths: readonly string[],
   env: Record<string, string> = {},
+  flags: readonly string[] = ["--quiet", "--parallel"],
 ): Promise<Counts> {
   say(`── ${name}`);
   return countTests(
-    await run(["test", "--allow-all", "--no-check", "--quiet", "--parallel", ...paths], {
+    await run(["test", "--allow-all", "--no-check", ...flags, ...paths], {
       DENO_JOBS: "2",
       ...env,
     }),
   );
+}
+
+/** The compiled program is tested, or with `--fast` the source. */
+async function programEnv(isFast = false): Promise<Record<string, string>> {
+  return isFast ? { HERMES_SOAK_SECONDS: "20" } : { HERMES_BIN: BINARY, ...await makeCodeCache() };
+}
+
+/** A code cache of the compiled program for the tests, as its first start on a machine makes one. */
+async function makeCodeCache(): Promise<Record<string, string>> {
+  const directory = `${ROOT}dist/tmp`;
+  await Deno.remove(directory, { recursive: true }).catch(() => {/* not there yet */});
+  await Deno.mkdir(directory);
+  await new Deno.Command(BINARY, { args: ["--version"], env: { TMPDIR: directory } }).output();
+  const cache = `${directory}/deno-compile-hermes.cache`;
+  return await Deno.stat(cache).then(() => ({ HERMES_TEST_CODE_CACHE: cache }), () => ({}));
 }
 
 const UNIT = [
@@ -89,6 +106,7 @@ const UNIT = [
   "mcp",
   "models",
   "pins",
+  "platform",
   "properties",
   "protocols",
   "security",
@@ -100,6 +118,20 @@ async function existing(names: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const name of names) {
     if (await Deno.stat(`${ROOT}tests/${name}`).catch(() => null)) found.push(`tests/${name}`);
+  }
+  return found;
+}
+
+const BLACK_BOX = ["binary", "torture", "field_cases"];
+/** What is no test by itself, or a step of its own. */
+const OTHERS = ["fixtures", "soak", "support"];
+
+/** A folder of tests that no step runs would go unnoticed. */
+async function forgotten(): Promise<string[]> {
+  const known = new Set([...UNIT, ...BLACK_BOX, ...OTHERS]);
+  const found: string[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(`${ROOT}tests`)) {
+    if (isDirectory && !known.has(name)) found.push(name);
   }
   return found;
 }
@@ -119,11 +151,16 @@ const steps: Record<string, () => Promise<Counts>> = {
   binary: async () =>
     await tests(
       "black-box tests",
-      await existing(["binary", "torture", "field_cases"]),
-      values.fast ? {} : { HERMES_BIN: BINARY },
+      await existing(BLACK_BOX),
+      await programEnv(values.fast),
     ),
+  // Not quiet: the figures are to be seen.
+  soak: async () => await tests("mixed load", ["tests/soak"], await programEnv(values.fast), []),
 };
 if (values.fast) delete steps["build"];
+
+const unknown = await forgotten();
+if (unknown.length > 0) throw new Error(`No step runs these folders of tests: ${unknown.join(", ")}`);
 
 const total: Counts = { passed: 0, failed: 0 };
 const start = performance.now();

@@ -211,7 +211,8 @@ async function ownPlace(binary: string, modelUrl: string, config: Record<string,
   const base = await Deno.makeTempDir({ prefix: "hermes-bench-" });
   for (const name of ["home", "work", "tmp", "user"]) await Deno.mkdir(`${base}/${name}`);
   const model = { default: "bench", provider: "custom", base_url: modelUrl, context_length: 1_000_000 };
-  await Deno.writeTextFile(`${base}/home/config.jsonc`, JSON.stringify({ model, ...config }));
+  const auxiliary = { title_generation: { provider: "none" } };
+  await Deno.writeTextFile(`${base}/home/config.jsonc`, JSON.stringify({ model, auxiliary, ...config }));
   return {
     binary,
     cwd: `${base}/work`,

@@ -3,6 +3,7 @@
  * asked or answered, the journal of a run. After each: the store is sound, no message is lost or there twice where it
  * must not, and the session takes a further turn that a strict model accepts.
  */
+import { patient } from "../../tests/support/patience.ts";
 import { startApi } from "../../tests/support/api_driver.ts";
 import { makeRig, type Rig } from "../../tests/support/program.ts";
 import { type Judge, openDatabase } from "./judge.ts";
@@ -120,7 +121,7 @@ async function approval(n: number, scene: Scene): Promise<void> {
   };
   const text = `prompt-${n}-risky work`;
   await program.ask("risky", "prompt.submit", { session_id: live, text });
-  const timer = setTimeout(() => asked.resolve(null), 10_000);
+  const timer = setTimeout(() => asked.resolve(null), patient(10_000));
   const question = await asked.promise;
   clearTimeout(timer);
   if (question === null) scene.judge.report("no question came for a risky command");

@@ -18,7 +18,7 @@ const DISK_MIB = 6;
 /** Turns in which the disk must have become full. */
 const TURNS = 12;
 
-async function mount(...args: string[]): Promise<boolean> {
+export async function mount(...args: string[]): Promise<boolean> {
   if (Deno.build.os !== "linux" || Deno.uid() !== 0) return false;
   const [command, ...rest] = args as [string, ...string[]];
   return await new Deno.Command(command, { args: rest, stderr: "null" }).output().then(
@@ -28,7 +28,11 @@ async function mount(...args: string[]): Promise<boolean> {
 }
 
 /** Runs `trial` with the home on a disk of its own; the config is on it. */
-async function onOwnDisk({ rig, say }: Disk, name: string, trial: () => Promise<void>): Promise<void> {
+export async function onOwnDisk(
+  { rig, say }: Omit<Disk, "judge">,
+  name: string,
+  trial: () => Promise<void>,
+): Promise<void> {
   const config = await Deno.readTextFile(`${rig.home}/config.jsonc`);
   if (!(await mount("mount", "-t", "tmpfs", "-o", `size=${DISK_MIB}m,mode=700`, "tmpfs", rig.home))) {
     return say(`  ${name}: left out, this user may not mount a disk`);
@@ -57,7 +61,7 @@ export async function fullOwnDisk(disk: Disk): Promise<void> {
     const session = await openSession(program, rig);
     await turnOn(program, session, "before hello");
     const filler = `${rig.home}/filler`;
-    await fill(filler);
+    await fillDisk(filler);
     const answered = ["before hello", "after hello"];
     for (let n = 0; n < TURNS; n++) {
       const text = `${"full ".repeat(1_500)}${n} hello`;
@@ -84,7 +88,7 @@ export async function fullOwnDisk(disk: Disk): Promise<void> {
 }
 
 /** Takes all the room that is left. */
-async function fill(path: string): Promise<void> {
+export async function fillDisk(path: string): Promise<void> {
   using file = await Deno.open(path, { write: true, create: true });
   try {
     for (const size of [65_536, 1_024]) {

@@ -275,11 +275,17 @@ async function endless(out: Parameters<Fault>[0]): Promise<void> {
 async function endlessLine(out: Parameters<Fault>[0]): Promise<void> {
   await out.head();
   await out.write('data: {"choices":[{"delta":{"content":"');
-  while (!out.isGone) await out.write("x".repeat(65_536));
+  for (let n = 1; !out.isGone; n++) {
+    await out.write("x".repeat(65_536));
+    if (n % 16 === 0) await out.wait(0);
+  }
 }
 
 async function endlessCalls(out: Parameters<Fault>[0]): Promise<void> {
-  for (let n = 0; !out.isGone; n++) await out.call(`call_${n}`, "read_file", '{"path":"a.txt"}', n);
+  for (let n = 0; !out.isGone; n++) {
+    await out.call(`call_${n}`, "read_file", '{"path":"a.txt"}', n);
+    if (n % 16 === 0) await out.wait(0);
+  }
 }
 
 async function slowBytes(out: Parameters<Fault>[0]): Promise<void> {

@@ -16,15 +16,17 @@ export class Out {
   }
 
   get isGone(): boolean {
-    return this.#isGone;
+    return this.#isGone || this.socket.destroyed || !this.socket.writable;
   }
 
   write(text: string | Uint8Array): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#isGone) return resolve();
+      if (this.isGone) return resolve();
       this.socket.once("close", resolve);
-      this.socket.write(text, () => {
+      this.socket.write(text, (error) => {
         this.socket.off("close", resolve);
+        // Told here too: who writes without a pause leaves the runtime no moment to tell of the close.
+        if (error) this.#isGone = true;
         resolve();
       });
     });
@@ -63,7 +65,7 @@ export class Out {
 
   /** Until the caller hangs up. */
   stall(): Promise<void> {
-    return new Promise((resolve) => this.#isGone ? resolve() : this.socket.once("close", () => resolve()));
+    return new Promise((resolve) => this.isGone ? resolve() : this.socket.once("close", () => resolve()));
   }
 
   wait(ms: number): Promise<void> {

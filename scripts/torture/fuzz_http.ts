@@ -2,6 +2,7 @@
  * Attack on the HTTP door: requests with faults in body, path, headers and bytes, over raw sockets. Every answer has
  * to be HTTP, never a 500; afterwards the server still serves and ends cleanly.
  */
+import { patient } from "../../tests/support/patience.ts";
 import { type ApiServer, startApi, statusOf } from "../../tests/support/api_driver.ts";
 import { makeRig } from "../../tests/support/program.ts";
 import { difference, fingerprint, type Judge } from "./judge.ts";
@@ -256,7 +257,7 @@ async function exchange(port: number, bytes: Uint8Array): Promise<string | null>
   const timer = setTimeout(() => {
     isLate = true;
     connection.close();
-  }, 20_000);
+  }, patient(20_000));
   try {
     for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
   } catch {

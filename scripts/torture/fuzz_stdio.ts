@@ -2,10 +2,11 @@
  * Attack on the two stdio doors: conversations with faults in their frames, bytes and order. A few hundred frames per
  * process, so that state builds up; then the program must still answer, end with code 0 and leave nothing behind.
  */
+import { patient } from "../../tests/support/patience.ts";
 import { makeRig } from "../../tests/support/program.ts";
 import { acpRequest } from "./acp_frames.ts";
 import { type GatewayMethod, gatewayMethods, type Known, paramsOf } from "./gateway_frames.ts";
-import { fingerprint, type Judge } from "./judge.ts";
+import { difference, fingerprint, type Judge } from "./judge.ts";
 import { startTortureModel, tortureConfig } from "./model.ts";
 import { damage, encode, mutate, split } from "./mutate.ts";
 import type { Random } from "./random.ts";
@@ -176,8 +177,13 @@ async function refusedLeavesStore(attack: Attack, id: string): Promise<boolean> 
   await program.write(`${line}\n`);
   const answer = await program.answer(id);
   if (!answer?.error) return !/prompt|steer|command|slash|compress|shell|cli/.test(method);
-  if (fingerprint(known.rig) !== before) {
-    judge.report(`the store has changed although it was refused: ${JSON.stringify(answer.error)}`, line);
+  const after = fingerprint(known.rig);
+  if (after !== before) {
+    const changes = difference(before, after);
+    judge.report(
+      `the store has changed (${changes}) although it was refused: ${JSON.stringify(answer.error)}`,
+      line,
+    );
   }
   return true;
 }
@@ -206,7 +212,7 @@ async function stillWorks({ door, program, known, judge }: Attack): Promise<void
     }
   };
   await program.ask("turn", "prompt.submit", { session_id: session, text: "hello" });
-  const timer = setTimeout(() => complete.resolve(null), 15_000);
+  const timer = setTimeout(() => complete.resolve(null), patient(15_000));
   const frame = await complete.promise;
   clearTimeout(timer);
   const status = frame?.params.payload.status;

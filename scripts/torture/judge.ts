@@ -23,14 +23,17 @@ const INSIDE =
 export class Judge {
   readonly findings: Finding[] = [];
 
-  constructor(readonly where: string) {}
+  /** `onFinding` is told at once, since a long run may be ended before it tells them all. */
+  constructor(readonly where: string, readonly onFinding: (finding: Finding) => void = () => {}) {}
 
   report(what: string, input?: string): void {
-    this.findings.push({
+    const finding = {
       where: this.where,
       what: what.slice(0, 1_500),
       ...(input === undefined ? {} : { input: cut(input) }),
-    });
+    };
+    this.findings.push(finding);
+    this.onFinding(finding);
   }
 
   /** Looks through what the program has written to a person or a client. */

@@ -2,6 +2,7 @@
  * SIGKILL at seeded moments of turns with tools and approvals, again and again on one home. After each: the database
  * is sound, what the client saw finished is stored, the session goes on, and a strict model accepts its history.
  */
+import { patient } from "../../tests/support/patience.ts";
 import { startApi } from "../../tests/support/api_driver.ts";
 import { makeRig, type Rig } from "../../tests/support/program.ts";
 import { type Judge, openDatabase } from "./judge.ts";
@@ -117,7 +118,7 @@ async function turn(
   session: string,
   text: string,
   scene: Scene,
-  moment: Moment = { frames: Infinity, ms: 20_000 },
+  moment: Moment = { frames: Infinity, ms: patient(20_000) },
 ): Promise<boolean> {
   const { told, random } = scene;
   const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -1,5 +1,6 @@
 /** The plan of a run: every attack on every door, each with its own seed, so that one can be repeated alone. */
 import { tryAimedKills } from "./aimed_kills.ts";
+import type { Surface } from "./benches.ts";
 import { FAULTS } from "./faults.ts";
 import { fuzzHttp } from "./fuzz_http.ts";
 import { fuzzStdio } from "./fuzz_stdio.ts";
@@ -10,7 +11,7 @@ import { tryNeighbours } from "./neighbours.ts";
 import { Random } from "./random.ts";
 import { soak } from "./soak.ts";
 import { tryStorms } from "./storms.ts";
-import { type Surface, tryFaults } from "./try_faults.ts";
+import { tryFaults } from "./try_faults.ts";
 
 export const DOORS = ["gateway", "acp", "api"] as const;
 export type Door = typeof DOORS[number];
@@ -46,7 +47,10 @@ export interface TorturePlan {
 export async function runTorture(plan: TorturePlan): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   const attack = async (name: string, run: (judge: Judge) => Promise<number>) => {
-    const judge = new Judge(`${name}, seed ${plan.seed}`);
+    const judge = new Judge(
+      `${name}, seed ${plan.seed}`,
+      ({ what, input }) => plan.say(`  finding: ${what}${input === undefined ? "" : `\n    sent: ${input}`}`),
+    );
     const started = performance.now();
     const count = await run(judge);
     const seconds = ((performance.now() - started) / 1_000).toFixed(1);

@@ -2,6 +2,7 @@
  * One run of a stdio server as an attacker sees it: raw bytes in, lines out, each line checked to be a JSON-RPC frame
  * and nothing else. Answers are counted by id, so that none is missing and none comes twice.
  */
+import { patient } from "../../tests/support/patience.ts";
 import { eventually, type Rig, startProgram } from "../../tests/support/program.ts";
 import type { Judge } from "./judge.ts";
 
@@ -13,7 +14,7 @@ const encoder = new TextEncoder();
 /** Waits for `work`, but not longer. */
 async function within(work: Promise<unknown>, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
+  const timer = setTimeout(resolve, patient(ms));
   await Promise.race([work, promise]);
   clearTimeout(timer);
 }
@@ -157,6 +158,14 @@ export class StdioProgram {
     return await this.answer(id, timeoutMs);
   }
 
+  /** Lets go of all frames and answers so far, so that a long run does not pile them up. */
+  forget(): void {
+    this.frames.length = 0;
+    this.#answers.clear();
+    this.#inputs.clear();
+    this.#expected.clear();
+  }
+
   /** Ids that were asked for and got no answer, or more than one. */
   judgeAnswers(): void {
     for (const key of this.#expected) {
@@ -170,7 +179,9 @@ export class StdioProgram {
     await within(this.#lastWrite, timeoutMs);
     await this.#writer.close().catch(() => {/* it has ended already */});
     const isKilled = await this.#wait(timeoutMs);
-    if (isKilled) this.#judge.report(`did not end within ${timeoutMs} ms after the end of its input`);
+    if (isKilled) {
+      this.#judge.report(`did not end within ${patient(timeoutMs)} ms after the end of its input`);
+    }
     const { code, signal } = await this.child.status;
     if (!isKilled && code !== 0) {
       this.#judge.report(`ended with ${signal ?? code}: ${this.stderr.slice(-800)}`);
@@ -203,7 +214,7 @@ export class StdioProgram {
     const timer = setTimeout(() => {
       isKilled = true;
       this.child.kill("SIGKILL");
-    }, timeoutMs);
+    }, patient(timeoutMs));
     await this.child.status;
     await this.#reading;
     clearTimeout(timer);

@@ -1,4 +1,5 @@
 /** One turn of a gateway session on stdio, from the prompt to its completion. */
+import { patient } from "../../tests/support/patience.ts";
 import type { Json, StdioProgram } from "./stdio_program.ts";
 
 /** The status it ended with, the text of a refusal, or `late`. */
@@ -15,7 +16,7 @@ export async function turnOn(
     }
     if (params?.type === "message.complete" && params.session_id === session) resolve(params.payload.status);
   };
-  const timer = setTimeout(() => resolve("late"), timeoutMs);
+  const timer = setTimeout(() => resolve("late"), patient(timeoutMs));
   const id = `p${program.frames.length}-${text.slice(0, 40)}`;
   const answer = await program.ask(id, "prompt.submit", { session_id: session, text }, timeoutMs);
   if (answer === null) resolve(program.ended ? `ended: ${program.stderr.slice(-300)}` : "late");

@@ -1,9 +1,10 @@
 /** `hermes gateway --ws` as a process of its own, for attacks on its sockets; ends it and judges how it ended. */
+import { patient } from "../../tests/support/patience.ts";
 import { eventually, type Rig, startProgram } from "../../tests/support/program.ts";
 import type { Judge } from "./judge.ts";
 import type { Json } from "./stdio_program.ts";
 
-const CLOSE_MS = 5_000;
+const CLOSE_MS = patient(5_000);
 export const TOKEN = "a-token-of-the-torture";
 
 export class WsServer implements AsyncDisposable {
@@ -37,7 +38,7 @@ export class WsServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const timer = setTimeout(() => this.child.kill("SIGKILL"), 10_000);
+    const timer = setTimeout(() => this.child.kill("SIGKILL"), patient(10_000));
     this.child.kill("SIGTERM");
     await this.child.stdin.close().catch(() => {/* it is gone */});
     const { code, signal } = await this.child.status;
@@ -101,6 +102,12 @@ export class WsClient {
 
   answersTo(id: unknown): readonly Json[] {
     return this.#answers.get(JSON.stringify(id)) ?? [];
+  }
+
+  /** Lets go of all frames and answers so far. */
+  forget(): void {
+    this.frames.length = 0;
+    this.#answers.clear();
   }
 
   /** The answer; `null` when none comes in time or the socket is closed. */

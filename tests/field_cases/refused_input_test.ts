@@ -1,8 +1,11 @@
 /** Neighbours of the field cases on the surfaces that the cases themselves do not name. */
+import { fingerprint } from "../../scripts/torture/judge.ts";
+import { startAcp } from "../support/acp_driver.ts";
 import { startApi } from "../support/api_driver.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { query, withCore } from "../support/core_driver.ts";
 import { startModelServer } from "../support/model_server.ts";
+import { makeRig, modelConfig } from "../support/program.ts";
 
 Deno.test("FC-02: a session whose title is refused is not made, on the API and the gateway", async () => {
   await using model = await startModelServer({ turns: ["hello"], loop: true });
@@ -96,4 +99,26 @@ Deno.test("FC-22: a request whose address cannot be read is refused in JSON", as
   }
   assert(/^HTTP\/1\.1 40\d /.test(text), text);
   assert(/"error":\{"message":"/.test(text), text);
+});
+
+Deno.test("FC-02: a mode, an option or a value that no session has leaves an ended session as it is", async () => {
+  await using model = await startModelServer({ turns: ["ok"] });
+  await using rig = await makeRig({ config: modelConfig(model.url) });
+  await using acp = startAcp(rig);
+  await acp.initialize();
+  const sessionId = await acp.newSession(rig.workspace);
+  await acp.prompt(sessionId, "hi");
+  await acp.request("session/close", { sessionId });
+  const before = fingerprint(rig);
+  for (
+    const [method, params] of [
+      ["session/set_mode", { modeId: "nope" }],
+      ["session/set_config_option", { configId: "../../etc/passwd", value: "default" }],
+      ["session/set_config_option", { configId: "model", value: true }],
+      ["session/set_config_option", { configId: "edit_approval_policy", value: "nope" }],
+    ] as const
+  ) {
+    assertEquals((await acp.ask(method, { sessionId, ...params })).error?.code, -32602, method);
+  }
+  assertEquals(fingerprint(rig), before);
 });

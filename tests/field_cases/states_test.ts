@@ -9,7 +9,7 @@ import { makeRig, modelConfig } from "../support/program.ts";
 const CONFIG = "config.jsonc";
 
 Deno.test("FC-21: on the gateway each text and each decision takes effect once, or is visibly refused", async () => {
-  const turns = [calling(shell("rm -rf build")), "refused", calling(shell("sleep 0.2")), "done"];
+  const turns = [calling(shell("rm -rf build")), "refused", calling(shell("sleep 2")), "done"];
   await withCore({ model: { turns } }, async ({ model, host, open }) => {
     const { sid } = await open();
     const idle = await host.request("session.steer", { session_id: sid, text: "left" });

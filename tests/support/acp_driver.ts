@@ -10,6 +10,7 @@ import {
   type ScriptTurn,
   startModelServer,
 } from "./model_server.ts";
+import { patient } from "./patience.ts";
 import { eventually, makeRig, modelConfig, type Rig, startProgram } from "./program.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -102,6 +103,13 @@ export class AcpDriver implements AsyncDisposable {
       for (const line of lines) this.#receive(line);
     }
     if (rest) this.#problems.push(`stdout ended inside a frame: ${rest.slice(0, 200)}`);
+    for (const [id, resolve] of this.#waiting) {
+      resolve({
+        error: { code: 0, message: `The program has ended without an answer to ${id}` },
+        at: this.now,
+      });
+    }
+    this.#waiting.clear();
   }
 
   #receive(line: string): void {
@@ -204,8 +212,9 @@ export class AcpDriver implements AsyncDisposable {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(
-        () => reject(new Error(`Timed out after ${timeoutMs} ms waiting for ${what}\n${this.tail()}`)),
-        timeoutMs,
+        () =>
+          reject(new Error(`Timed out after ${patient(timeoutMs)} ms waiting for ${what}\n${this.tail()}`)),
+        patient(timeoutMs),
       );
     });
     try {
@@ -343,7 +352,7 @@ export class AcpDriver implements AsyncDisposable {
       } catch {
         // It has ended already.
       }
-    }, 8_000);
+    }, patient(8_000));
     await this.child.status;
     clearTimeout(timer);
     await this.#reading.catch(() => {});

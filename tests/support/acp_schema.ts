@@ -37,6 +37,12 @@ const CUSTOM_RESULTS: Record<string, string> = {
   "session/set_model": "SetSessionModeResponse",
 };
 
+/** Notifications of ours (acp.md C11), and the fields that each has. */
+const CUSTOM_NOTIFICATIONS: Record<string, readonly string[]> = {
+  "_hermes/process": ["sessionId", "toolCallId", "processId", "command", "status"],
+  "_hermes/notification": ["sessionId", "kind", "title", "text", "notificationIds"],
+};
+
 const STEERING_OUTCOMES = ["injected", "startedNewTurn", "promptRequired"];
 
 /**
@@ -51,6 +57,13 @@ export function checkFrame(line: string, methodOf: (id: unknown) => string | nul
   if (frame.jsonrpc !== "2.0") throw new Error(`Not JSON-RPC 2.0: ${line.slice(0, 200)}`);
   if (typeof frame.method === "string") {
     const kind = "id" in frame ? "Request" : "Notification";
+    const fields = CUSTOM_NOTIFICATIONS[frame.method];
+    if (fields && kind === "Notification") {
+      const params = frame.params as Record<string, unknown>;
+      const missing = fields.filter((field) => params[field] === undefined);
+      if (missing.length > 0) throw new Error(`${frame.method} lacks ${missing.join(", ")}: ${line}`);
+      return frame;
+    }
     const name = definitionOf(frame.method, kind);
     if (!name) throw new Error(`Unknown ${kind} from the agent: ${frame.method}`);
     check(name, frame.params);

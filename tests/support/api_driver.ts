@@ -8,6 +8,7 @@
  */
 import { eventually, makeRig, modelConfig, type Rig, startProgram } from "./program.ts";
 import type { ModelServer } from "./model_server.ts";
+import { patient } from "./patience.ts";
 
 export const API_KEY = "test-key-0123456789-0123456789-0";
 
@@ -22,6 +23,8 @@ export interface ApiStartOptions {
   readonly args?: readonly string[];
   /** `null`: no key in the environment. */
   readonly key?: string | null;
+  /** Leave the config in the home as it is; what is given here is not written. */
+  readonly keepConfig?: boolean;
   /** A home that outlives the server, for restarts; disposed by its owner. */
   readonly rig?: Rig;
 }
@@ -59,11 +62,12 @@ const READY = /^API server listening on (http:\/\/\S+) \(model: (.+)\)$/m;
 
 export async function startApi(options: ApiStartOptions = {}): Promise<ApiServer> {
   const rig = options.rig ?? await makeRig();
-  await rig.writeConfig({
+  const config = {
     ...(options.model ? modelConfig(options.model.url) : {}),
     ...options.config,
     ...(options.server ? { gateway: { api_server: options.server } } : {}),
-  });
+  };
+  if (options.keepConfig !== true) await rig.writeConfig(config);
   const key = options.key === undefined ? API_KEY : options.key;
   const process = startProgram(["serve", "--port", "0", ...options.args ?? []], {
     rig,
@@ -147,7 +151,7 @@ class Server implements ApiServer {
 
   async stop(signal: Deno.Signal = "SIGTERM"): Promise<Deno.CommandStatus> {
     if (!this.#ended) this.process.kill(signal);
-    const timer = setTimeout(() => this.process.kill("SIGKILL"), 10_000);
+    const timer = setTimeout(() => this.process.kill("SIGKILL"), patient(10_000));
     const status = await this.process.status;
     clearTimeout(timer);
     await this.process.stdin.close().catch(() => {/* closed with the process */});

@@ -7,6 +7,7 @@
  *   const { session_id } = await host.request("session.create");
  *   await host.event("message.complete", session_id);
  */
+import { patient } from "./patience.ts";
 import { type Rig, startProgram } from "./program.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -151,7 +152,7 @@ export class GatewayHost implements AsyncDisposable {
 
   /** Looks again after everything that arrives; fails when the program ends or the time is up. */
   async until<T>(look: () => T | undefined, what: string, timeoutMs = WAIT_MS): Promise<T> {
-    const end = performance.now() + timeoutMs;
+    const end = performance.now() + patient(timeoutMs);
     for (;;) {
       const found = look();
       if (found !== undefined) return found;
@@ -264,10 +265,10 @@ export class GatewayHost implements AsyncDisposable {
     const timer = setTimeout(() => {
       late = true;
       this.kill("SIGKILL");
-    }, timeoutMs);
+    }, patient(timeoutMs));
     const exit = await this.#exit;
     clearTimeout(timer);
-    if (late) throw new Error(`The gateway did not end within ${timeoutMs} ms\n${exit.stderr}`);
+    if (late) throw new Error(`The gateway did not end within ${patient(timeoutMs)} ms\n${exit.stderr}`);
     return exit;
   }
 
@@ -281,7 +282,7 @@ export class GatewayHost implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.closeInput();
-    const timer = setTimeout(() => this.kill("SIGKILL"), 5_000);
+    const timer = setTimeout(() => this.kill("SIGKILL"), patient(5_000));
     await this.#exit;
     clearTimeout(timer);
   }

@@ -3,6 +3,8 @@
  * Every start gets a throw-away home and an environment of its own, so nothing of the machine leaks in.
  */
 
+import { patient } from "./patience.ts";
+
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** The command line that runs the program, without a subcommand. */
@@ -10,6 +12,17 @@ export function programCommand(): string[] {
   const binary = Deno.env.get("HERMES_BIN");
   if (binary) return [binary];
   return [Deno.execPath(), "run", "-A", "--no-check", `${ROOT}main.ts`];
+}
+
+/**
+ * The compiled program's code cache, where `scripts/test.ts` had it made: every rig has a `TMPDIR` of its own, and
+ * each start there would be a first one.
+ */
+async function shareCodeCache(tmp: string): Promise<void> {
+  const binary = Deno.env.get("HERMES_BIN");
+  const cache = Deno.env.get("HERMES_TEST_CODE_CACHE");
+  if (!binary || !cache) return;
+  await Deno.copyFile(cache, `${tmp}/deno-compile-${binary.slice(binary.lastIndexOf("/") + 1)}.cache`);
 }
 
 export interface Rig extends AsyncDisposable {
@@ -33,6 +46,7 @@ export async function makeRig(options: RigOptions = {}): Promise<Rig> {
   const base = await Deno.realPath(await Deno.makeTempDir({ prefix: "hermes-test-" }));
   const [home, workspace, tmp, userHome] = ["home", "workspace", "tmp", "user"].map((n) => `${base}/${n}`);
   for (const dir of [home!, workspace!, tmp!, userHome!]) await Deno.mkdir(dir, { mode: 0o700 });
+  await shareCodeCache(tmp!);
   const rig: Rig = {
     home: home!,
     workspace: workspace!,
@@ -59,8 +73,9 @@ export async function makeRig(options: RigOptions = {}): Promise<Rig> {
   return rig;
 }
 
-/** A config that names a scripted model server as the only provider. */
+/** A config that names a scripted model server as the only provider, which is asked for nothing but turns. */
 export function modelConfig(url: string, extra: Record<string, unknown> = {}): Record<string, unknown> {
+  const { auxiliary = {}, ...others } = extra;
   return {
     model: {
       default: "scripted",
@@ -69,7 +84,8 @@ export function modelConfig(url: string, extra: Record<string, unknown> = {}): R
       context_length: 128000,
       supports_vision: true,
     },
-    ...extra,
+    auxiliary: { title_generation: { provider: "none" }, ...auxiliary as Record<string, unknown> },
+    ...others,
   };
 }
 
@@ -99,7 +115,7 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Runs to the end with `input` on stdin; killed after `timeoutMs` (default 20 s). */
+/** Runs to the end with `input` on stdin; killed after `timeoutMs` (default 20 s) of an idle machine. */
 export async function runProgram(
   args: readonly string[],
   options: StartOptions & { readonly input?: string; readonly timeoutMs?: number },
@@ -111,7 +127,7 @@ export async function runProgram(
     } catch {
       // It has ended already.
     }
-  }, options.timeoutMs ?? 20_000);
+  }, patient(options.timeoutMs ?? 20_000));
   const writer = child.stdin.getWriter();
   if (options.input) await writer.write(new TextEncoder().encode(options.input)).catch(() => {});
   await writer.close().catch(() => {});
@@ -124,17 +140,19 @@ export async function runProgram(
   return { code: status.code, stdout, stderr };
 }
 
-/** Polls until `check` gives something other than undefined/false, at most `timeoutMs`. */
+/** Polls until `check` gives something other than undefined/false, at most `timeoutMs` of an idle machine. */
 export async function eventually<T>(
   check: () => T | undefined | false | Promise<T | undefined | false>,
   timeoutMs = 5_000,
   what = "condition",
 ): Promise<T> {
-  const end = performance.now() + timeoutMs;
+  const end = performance.now() + patient(timeoutMs);
   for (;;) {
     const value = await check();
     if (value !== undefined && value !== false) return value as T;
-    if (performance.now() > end) throw new Error(`Timed out after ${timeoutMs} ms waiting for ${what}`);
+    if (performance.now() > end) {
+      throw new Error(`Timed out after ${patient(timeoutMs)} ms waiting for ${what}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -2,6 +2,7 @@
  * The core in one process: a real store in memory, a model that plays chunks, tools that record their calls, a
  * guard whose verdict the test decides. For what black-box tests cannot reach.
  */
+import { untilAborted } from "./abort.ts";
 import {
   type AskPolicy,
   type CoreEvent,
@@ -111,7 +112,7 @@ function fakeTool(name: string, ran: string[], parallel: Tool["parallel"], comma
     async execute(args, context) {
       ran.push(`${name}:${JSON.stringify(args)}`);
       if (args["wait"]) await context.platform.clock.delay(0, { signal: context.signal });
-      if (args["hang"]) await new Promise((resolve) => context.signal.addEventListener("abort", resolve));
+      if (args["hang"]) await untilAborted(context.signal);
       if (args["throw"]) throw new Error(String(args["throw"]));
       return { content: JSON.stringify({ ok: name }), isError: false };
     },
@@ -130,7 +131,10 @@ export async function makeScriptedCore(options: ScriptedCoreOptions = {}): Promi
   const platform = instantClock({ ...real, env: () => ({ HERMES_HOME: home, HOME: home }) });
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const store = openStore(":memory:", { platform, log });
-  const base = createConfig({ platform }).settings();
+  const base = {
+    ...createConfig({ platform }).settings(),
+    auxiliary: { title_generation: { provider: "none" } },
+  };
   const settings = options.settings?.(base) ?? base;
   const requests: ModelRequest[] = [];
   const ran: string[] = [];

@@ -1,7 +1,8 @@
 /** A model that fails in every phase, on every surface: a bounded end, told as what it is, and the next turn works. */
 import { FAULTS } from "../../scripts/torture/faults.ts";
 import { Judge } from "../../scripts/torture/judge.ts";
-import { SURFACES, tryFaults } from "../../scripts/torture/try_faults.ts";
+import { SURFACES } from "../../scripts/torture/benches.ts";
+import { tryFaults } from "../../scripts/torture/try_faults.ts";
 import { assertEquals } from "../support/assert.ts";
 
 /** One of every kind; `deno task torture` plays all of them. */

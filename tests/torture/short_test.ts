@@ -1,6 +1,6 @@
 /** The short form of `deno task torture` against the program; the long form is run by hand with larger numbers. */
 import { DOORS, runTorture } from "../../scripts/torture/run.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { assertEquals } from "../support/assert.ts";
 
 for (const door of DOORS) {
   Deno.test(`torture: ${door} stands bad frames and kills`, async () => {
@@ -22,7 +22,7 @@ for (const door of DOORS) {
 const MORE = [
   { name: "bad messages and bytes on sockets", plan: { wsFrames: 80 }, done: "80" },
   { name: "kills in compressions, rewinds, approvals and journals", plan: { aimedKills: 4 }, done: "4" },
-  { name: "a failing disk and other programs in the home", plan: { lockMs: 1_500 }, done: "8" },
+  { name: "a failing disk and other programs in the home", plan: { lockMs: 1_500 }, done: "12" },
   { name: "a storm of bad clients", plan: { storm: true }, done: "12" },
 ] as const;
 
@@ -36,10 +36,3 @@ for (const { name, plan, done } of MORE) {
     assertEquals(/: (\d+) done/.exec(said.at(-1) ?? "")?.[1], done);
   });
 }
-
-Deno.test("torture: mixed load through all doors leaves no open files behind", async () => {
-  const said: string[] = [];
-  const findings = await runTorture({ ...NOTHING, soakSeconds: 6, say: (text) => said.push(text) });
-  assertEquals(findings, []);
-  assert(Number(/: (\d+) done/.exec(said.at(-1) ?? "")?.[1]) > 10, said.join("\n"));
-});

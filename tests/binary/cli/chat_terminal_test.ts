@@ -1,7 +1,7 @@
 /** `hermes chat` on a terminal: keys, pastes, questions, Ctrl-C, Ctrl-Z, and the state the terminal is left in. */
 import { assertEquals, assertMatch } from "../../support/assert.ts";
 import { type ScriptTurn, startModelServer } from "../../support/model_server.ts";
-import { processesOfHome } from "../../support/processes.ts";
+import { processesOfHome, processesWith } from "../../support/processes.ts";
 import { makeRig, modelConfig } from "../../support/program.ts";
 import { hasTerminal, KEY, onTerminal } from "./terminal_rig.ts";
 
@@ -137,8 +137,10 @@ terminalTest("chat on a terminal completes a command by Tab, and SIGTERM leaves 
   await terminal.see(/\/version /);
   await terminal.send(KEY.enter);
   await terminal.see(/Hermes Agent v[\s\S]*› /);
-  // The shell that started it came before it.
-  Deno.kill(Math.max(...await processesOfHome(rig.home)), "SIGTERM");
+  const shells = await processesWith("stty cols");
+  const [program, ...others] = (await processesOfHome(rig.home)).filter((pid) => !shells.includes(pid));
+  assertEquals(others, []);
+  Deno.kill(program!, "SIGTERM");
   assertEquals(await terminal.exitCode, 0);
   assertMatch(terminal.screen(), HAS_ECHO);
 });

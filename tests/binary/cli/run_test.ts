@@ -1,5 +1,5 @@
 /** `hermes run` against a scripted model: what goes to stdout, JSON lines, and every exit code. */
-import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertWithin } from "../../support/assert.ts";
 import { type ScriptTurn, startModelServer } from "../../support/model_server.ts";
 import { eventually, makeRig, modelConfig, runProgram, startProgram } from "../../support/program.ts";
 
@@ -139,7 +139,7 @@ Deno.test("run exits 5 when a limit ends the turn: turn budget, --timeout", asyn
   const slow = await runScript(["--timeout", "0.5", "go"], [{ steps: [{ stall: true }] }]);
   assertEquals(slow.code, 5);
   assertMatch(slow.stderr, /stopped after 0\.5 s/);
-  assert(performance.now() - started < 10_000);
+  assertWithin(performance.now() - started, 10_000);
 });
 
 Deno.test("run is interrupted by SIGINT: exit 130, the model's connection is closed", async () => {
