@@ -82,6 +82,7 @@ export type Usage = {
   cache_read?: number;
   cache_write?: number;
   active_subagents?: number;
+  compressions?: number;
   cost_usd?: number;
   cost_status?: "exact" | "estimated";
   [more: string]: unknown;
@@ -167,6 +168,7 @@ export interface Methods {
       model?: string | null;
       provider?: string | null;
       reasoning_effort?: string | null;
+      fast?: boolean | string | number;
       source?: string | null;
       close_on_disconnect?: boolean | string | number;
     };
@@ -815,19 +817,27 @@ export interface Methods {
       results?: Array<{
         name: string;
         description: string;
+        source?: string;
         [more: string]: unknown;
       }>;
       items?: Array<{
         name: string;
         description: string;
+        source?: string;
         [more: string]: unknown;
       }>;
       info?: {
         name: string;
         description: string;
         category: string;
+        source?: string;
+        files?: Array<string>;
+        content?: string;
         [more: string]: unknown;
       };
+      installed?: true;
+      name?: string;
+      path?: string;
       [more: string]: unknown;
     };
   };
@@ -929,6 +939,136 @@ export interface Methods {
       placeholder: string;
       path: string;
       lines: number;
+      [more: string]: unknown;
+    };
+  };
+  "image.attach_bytes": {
+    params: {
+      session_id?: string;
+      content_base64?: string | null;
+      filename?: string | null;
+    };
+    result: {
+      attached: boolean;
+      path: string;
+      count: number;
+      remainder: string;
+      text: string;
+      bytes: number;
+      name?: string;
+      width?: number;
+      height?: number;
+      token_estimate?: number;
+      [more: string]: unknown;
+    };
+  };
+  "image.detach": {
+    params: {
+      session_id?: string;
+      path?: string | null;
+    };
+    result: {
+      detached: boolean;
+      count: number;
+      [more: string]: unknown;
+    };
+  };
+  "file.attach": {
+    params: {
+      session_id?: string;
+      path?: string | null;
+      data_url?: string | null;
+      name?: string | null;
+    };
+    result: {
+      attached: boolean;
+      name: string;
+      path: string;
+      ref_path: string;
+      ref_text: string;
+      uploaded: boolean;
+      [more: string]: unknown;
+    };
+  };
+  "toolsets.list": {
+    params: {
+      session_id?: string;
+    };
+    result: {
+      toolsets: Array<{
+        name: string;
+        description: string;
+        tool_count: number;
+        enabled: boolean;
+        [more: string]: unknown;
+      }>;
+      [more: string]: unknown;
+    };
+  };
+  "tools.list": {
+    params: {
+      session_id?: string;
+    };
+    result: {
+      toolsets: Array<{
+        name: string;
+        description: string;
+        tool_count: number;
+        enabled: boolean;
+        tools: Array<string>;
+        [more: string]: unknown;
+      }>;
+      [more: string]: unknown;
+    };
+  };
+  "tools.show": {
+    params: {
+      session_id?: string;
+    };
+    result: {
+      sections: Array<{
+        name: string;
+        tools: Array<{
+          name: string;
+          description: string;
+          [more: string]: unknown;
+        }>;
+        [more: string]: unknown;
+      }>;
+      total: number;
+      [more: string]: unknown;
+    };
+  };
+  "agents.list": {
+    params: Record<string, never>;
+    result: {
+      processes: Array<{
+        session_id: string;
+        command: string;
+        status: "running" | "exited";
+        uptime: number;
+        [more: string]: unknown;
+      }>;
+      [more: string]: unknown;
+    };
+  };
+  "plugins.list": {
+    params: Record<string, never>;
+    result: {
+      plugins: Array<Record<string, unknown>>;
+      [more: string]: unknown;
+    };
+  };
+  "config.show": {
+    params: {
+      session_id?: string;
+    };
+    result: {
+      sections: Array<{
+        title: string;
+        rows: Array<[string, string]>;
+        [more: string]: unknown;
+      }>;
       [more: string]: unknown;
     };
   };
@@ -1094,6 +1234,42 @@ export interface Methods {
       status: "queued" | "rejected";
       subagent_id: string;
       text: string;
+      [more: string]: unknown;
+    };
+  };
+  "subagent.list": {
+    params: {
+      session_id?: string;
+    };
+    result: {
+      subagents: Array<{
+        subagent_id: string;
+        parent_id: string | null;
+        depth: number;
+        goal: string;
+        model: string;
+        started_at: number;
+        status: string;
+        tool_count: number;
+        delegation_id: string;
+        child_session_id?: string;
+        last_tool?: string;
+        [more: string]: unknown;
+      }>;
+      delegations: Array<Record<string, unknown>>;
+      [more: string]: unknown;
+    };
+  };
+  "subagent.tail": {
+    params: {
+      session_id?: string;
+      subagent_id?: string;
+    };
+    result: {
+      subagent_id: string;
+      available: boolean;
+      text: string;
+      truncated: boolean;
       [more: string]: unknown;
     };
   };
@@ -1338,6 +1514,7 @@ export interface Events {
     args: Record<string, unknown>;
     result: unknown;
     duration_s?: number;
+    summary?: string;
     error?: string;
     inline_diff?: string;
     result_text?: string;

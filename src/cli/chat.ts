@@ -122,6 +122,7 @@ async function runTurn(chat: Chat, text: string): Promise<Step> {
   });
   const handle = session.submit({ content: text }, {
     asks: { approval: true, edit: true, clarify: true, secret: chat.input.isTty },
+    oneShot: !chat.input.isTty,
   });
   let leave: () => void = () => {};
   const left = new Promise<null>((resolve) => leave = () => resolve(null));

@@ -49,7 +49,7 @@ async function runPrompt(
     const session = await openSession(hermes, parsed, platform);
     const redact = (text: string) => hermes.redact(text, "file");
     const unsubscribe = session.subscribe((event) => view.event(withRedactedEdits(event, redact)));
-    const handle = session.submit({ content: prompt }, { asks: NOBODY_TO_ASK });
+    const handle = session.submit({ content: prompt }, { asks: NOBODY_TO_ASK, oneShot: true });
     const { result, stop } = await waitForEnd(handle, terminal, timeoutS);
     unsubscribe();
     const exitCode = codeOf(result, stop, view.blocked);
