@@ -24,8 +24,21 @@ export class Db {
     return this.#open;
   }
 
+  /** Also false when SQLite has rolled back by itself (full disk, I/O error). */
+  get isInTransaction(): boolean {
+    return this.#raw.isTransaction;
+  }
+
   all(sql: string, ...values: SqlValue[]): SqlRow[] {
     return this.#prepare(sql).all(...bindable(values)) as SqlRow[];
+  }
+
+  /** As `all`, each row an array in the order of its columns: less than half the price where there are many rows. */
+  arrays(sql: string, ...values: SqlValue[]): SqlValue[][] {
+    // A statement gives one or the other; a text belongs to one kind of call. The declarations lack the method.
+    const statement = this.#prepare(sql) as StatementSync & { setReturnArrays(enabled: boolean): void };
+    statement.setReturnArrays(true);
+    return statement.all(...bindable(values)) as unknown as SqlValue[][];
   }
 
   get(sql: string, ...values: SqlValue[]): SqlRow | undefined {
@@ -68,7 +81,7 @@ export class Db {
         this.run("ROLLBACK TO work");
         this.run("RELEASE work");
       } catch {
-        // SQLite has rolled back the whole transaction by itself: the commit will say so.
+        // SQLite has rolled back the whole transaction by itself, see `isInTransaction`.
       }
       throw error;
     }

@@ -13,7 +13,7 @@ import type {
   UserMessage,
 } from "@/core/contract.ts";
 import { HermesError, textOf } from "@/core/contract.ts";
-import { type Db, type SqlRow, type SqlValue, withoutNul } from "./db.ts";
+import { type Db, type SqlValue, withoutNul } from "./db.ts";
 
 const JSON_MARK = "\u0000json:";
 /** Characters of a row that are indexed; a row says more than that only in bulk. */
@@ -194,7 +194,7 @@ export function insertMessages(
 
 /** Replaces the content of one row and what it is found by. Throws `message_not_found`. */
 export function replaceContent(db: Db, rowId: number, content: Content): void {
-  const row = db.get(`SELECT ${READ_COLUMNS} FROM messages WHERE id = ?`, rowId);
+  const [row] = readRows(db, "WHERE id = ?", rowId);
   if (row === undefined) {
     throw new HermesError("message_not_found", `No message with row id ${rowId} is stored`, { rowId });
   }
@@ -238,16 +238,37 @@ export interface StoredMessage {
   readonly identity: number;
 }
 
-function toMessage(row: SqlRow): Message {
-  const base = {
-    rowId: row["id"] as number,
-    timestamp: row["timestamp"] as number,
-    ...(row["display_kind"] === null ? {} : { displayKind: row["display_kind"] as string }),
-  };
-  const content = decodeContent(row["content"]);
-  if (row["role"] === "assistant") return toAssistant(row, content, base);
-  if (row["role"] === "tool") return toTool(row, content, base);
-  const { displayText } = parseJson<DisplayMetadata>(row["display_metadata"]) ?? {};
+/** The columns of `READ_COLUMNS`, in their order. */
+type MessageRow = readonly [
+  id: number,
+  role: string,
+  timestamp: number,
+  displayKind: string | null,
+  displayIdentity: number | null,
+  callId: string | null,
+  toolName: string | null,
+  effect: string | null,
+  finishReason: string | null,
+  content: SqlValue,
+  calls: string | null,
+  reasoning: string | null,
+  reasoningContent: string | null,
+  reasoningDetails: string | null,
+  displayMetadata: string | null,
+];
+
+/** `where` completes `SELECT … FROM messages`. */
+function readRows(db: Db, where: string, ...values: SqlValue[]): MessageRow[] {
+  return db.arrays(`SELECT ${READ_COLUMNS} FROM messages ${where}`, ...values) as unknown as MessageRow[];
+}
+
+function toMessage(row: MessageRow): Message {
+  const [rowId, role, timestamp, displayKind] = row;
+  const base = { rowId, timestamp, ...(displayKind === null ? {} : { displayKind }) };
+  const content = decodeContent(row[9]);
+  if (role === "assistant") return toAssistant(row, content, base);
+  if (role === "tool") return toTool(row, content, base);
+  const { displayText } = parseJson<DisplayMetadata>(row[14]) ?? {};
   const user: UserMessage = {
     role: "user",
     content: content ?? "",
@@ -257,28 +278,29 @@ function toMessage(row: SqlRow): Message {
   return user;
 }
 
-function toAssistant(row: SqlRow, content: Content | null, base: object): AssistantMessage {
-  const calls = decodeCalls(row["tool_calls"]);
-  const details = parseJson<unknown[]>(row["reasoning_details"]);
+function toAssistant(row: MessageRow, content: Content | null, base: object): AssistantMessage {
+  const [, , , , , , , , finishReason, , storedCalls, reasoning, reasoningContent, storedDetails] = row;
+  const calls = decodeCalls(storedCalls);
+  const details = parseJson<unknown[]>(storedDetails);
   return {
     role: "assistant",
     content: content === null ? null : textOf(content),
     ...(calls.length === 0 ? {} : { toolCalls: calls }),
-    ...(row["reasoning"] === null ? {} : { reasoning: row["reasoning"] as string }),
-    ...(row["reasoning_content"] === null ? {} : { reasoningContent: row["reasoning_content"] as string }),
+    ...(reasoning === null ? {} : { reasoning }),
+    ...(reasoningContent === null ? {} : { reasoningContent }),
     ...(details === undefined ? {} : { reasoningDetails: details }),
-    ...(row["finish_reason"] === null ? {} : { finishReason: row["finish_reason"] as string }),
+    ...(finishReason === null ? {} : { finishReason }),
     ...base,
   };
 }
 
-function toTool(row: SqlRow, content: Content | null, base: object): ToolMessage {
-  const { meta } = parseJson<DisplayMetadata>(row["display_metadata"]) ?? {};
-  const effect = row["effect_disposition"];
+function toTool(row: MessageRow, content: Content | null, base: object): ToolMessage {
+  const [, , , , , callId, toolName, effect] = row;
+  const { meta } = parseJson<DisplayMetadata>(row[14]) ?? {};
   return {
     role: "tool",
-    toolCallId: (row["tool_call_id"] ?? "") as string,
-    toolName: (row["tool_name"] ?? "") as string,
+    toolCallId: callId ?? "",
+    toolName: toolName ?? "",
     content: content ?? "",
     ...(effect === "none" || effect === "unknown" ? { effect } : {}),
     ...(meta === undefined ? {} : { meta }),
@@ -288,15 +310,8 @@ function toTool(row: SqlRow, content: Content | null, base: object): ToolMessage
 
 /** Active rows of one session by id; the results of one batch in the order of their calls. */
 export function readMessages(db: Db, sessionId: string): StoredMessage[] {
-  const rows = db.all(
-    `SELECT ${READ_COLUMNS} FROM messages WHERE session_id = ? AND active = 1 ORDER BY id`,
-    sessionId,
-  );
-  const stored = rows.map((row) => ({
-    message: toMessage(row),
-    identity: (row["display_identity"] ?? row["id"]) as number,
-  }));
-  return orderResults(stored);
+  const rows = readRows(db, "WHERE session_id = ? AND active = 1 ORDER BY id", sessionId);
+  return orderResults(rows.map((row) => ({ message: toMessage(row), identity: row[4] ?? row[0] })));
 }
 
 /** Tools of one batch may finish in any order; providers and people read them in the order of the calls. */
@@ -320,9 +335,9 @@ function orderResults(stored: StoredMessage[]): StoredMessage[] {
 
 /** The first words of the user that are active now. */
 export function readPreview(db: Db, sessionId: string): string {
-  const rows = db.all(
-    `SELECT ${READ_COLUMNS} FROM messages
-     WHERE session_id = ? AND active = 1 AND role = 'user' AND display_kind IS NULL ORDER BY id LIMIT 3`,
+  const rows = readRows(
+    db,
+    "WHERE session_id = ? AND active = 1 AND role = 'user' AND display_kind IS NULL ORDER BY id LIMIT 3",
     sessionId,
   );
   return previewOf(rows.map(toMessage));

@@ -8,11 +8,13 @@ export interface PayloadOptions {
   /** The session was restored by this very request: `message_count` counts what is shown. */
   readonly cold: boolean;
   readonly omitMessages: boolean;
-  /** Own rows only, no ancestors of a compressed conversation. */
-  readonly ownRows?: boolean;
+  /** The rows as `lineageOf` gives them, where they were read before. */
+  readonly rows?: readonly Message[];
 }
 
-/** Rows of the conversation over its compression chain; from memory as long as nothing is stored. */
+/**
+ * Rows of the conversation over its compression chain, or its `ownRows` only; from memory as long as nothing is stored.
+ */
 export function lineageOf(hermes: Hermes, live: LiveSession, ownRows = false): readonly Message[] {
   const { session } = live;
   if (!session.stored) return session.history();
@@ -25,7 +27,7 @@ export function renderLive(
   options: PayloadOptions,
 ): Record<string, unknown> {
   const { session } = live;
-  const rows = lineageOf(hermes, live, options.ownRows);
+  const rows = options.rows ?? lineageOf(hermes, live);
   const messages = options.omitMessages ? [] : renderTranscript(hermes, rows, session.cwd);
   const inflight = session.inflight();
   return {

@@ -89,8 +89,9 @@ Deno.test("FC-08: ten thousand lines at once do not keep a running turn waiting,
       longest = Math.max(longest, run = frame.method ? 0 : run + 1);
     }
     const ended = acp.indexOfAnswer(sent.id);
-    assert(seen.length > 20, `${seen.length} updates among the answers`);
-    if (ended === -1 || ended > last) assert(longest < 500, `${longest} answers in one piece`);
+    assert(seen.length > 3, `${seen.length} updates among the answers`);
+    // Without slices it is all of them; how many it is with them, the machine decides.
+    if (ended === -1 || ended > last) assert(longest < LINES / 2, `${longest} answers in one piece`);
     assertEquals((await sent.answer).result.stopReason, "end_turn");
     assertEquals(acp.text(sessionId), "x".repeat(400));
   });

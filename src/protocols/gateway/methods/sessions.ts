@@ -2,10 +2,11 @@
 import * as z from "zod/mini";
 import type { Content, Message, SessionSummary } from "@/core/contract.ts";
 import { HermesError, isUserTurn, textOf } from "@/core/contract.ts";
+import { delay } from "@/lib/abort.ts";
 import type { Dialects } from "../audience.ts";
 import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";
-import { renderLive } from "../live_payload.ts";
+import { lineageOf, renderLive } from "../live_payload.ts";
 import type { Client } from "../peer.ts";
 import { Reply } from "../peer.ts";
 import type { Gateway } from "../server.ts";
@@ -204,11 +205,11 @@ async function resumeSession(
     cols: params.cols ?? 80,
     ...(close === undefined ? {} : { closeOnDisconnect: isTruthy(close) }),
   });
-  const payload = renderLive(hermes, live, {
-    cold,
-    omitMessages: isTruthy(params.omit_messages),
-    ownRows: isTruthy(params.lazy),
-  });
+  // Opening a long conversation, reading what is shown and showing it take a while each: a stop gets in between.
+  if (cold) await delay(0);
+  const rows = lineageOf(hermes, live, isTruthy(params.lazy));
+  if (cold) await delay(0);
+  const payload = renderLive(hermes, live, { cold, omitMessages: isTruthy(params.omit_messages), rows });
   return rebind(gateway.live.dialects, live, client, { ...payload, resumed: live.session.headId }, cold);
 }
 
