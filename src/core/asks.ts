@@ -3,6 +3,7 @@
  * and the turn's signal, settles once, and never defaults to consent: silence is "unanswered", told apart from a
  * refusal. Answers are addressed by id, and only a choice that was offered counts (FC-14).
  */
+import { LONGEST_TIMER_MS } from "@/lib/abort.ts";
 import type { EditProposal } from "./ports.ts";
 
 export type ApprovalChoice = "once" | "session" | "always" | "deny";
@@ -90,9 +91,6 @@ export type AskOutcome =
   | { readonly type: "unattended" };
 
 export type AnswerResult = "accepted" | "unknown" | "not_offered";
-
-/** What a timer can hold; a longer one would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 interface Open {
   readonly ask: Ask;

@@ -2,6 +2,7 @@
  * One child from order to result (core.md I.1): a session of its own with the task as its only message, told step by
  * step on its parent's stream. `run` never throws, and whatever ends it, the session is closed and `complete` told.
  */
+import { LONGEST_TIMER_MS } from "@/lib/abort.ts";
 import type {
   ChildCall,
   ChildResult,
@@ -24,8 +25,6 @@ const STALE_MS = 450_000;
 const STALE_IN_TOOL_MS = 1_200_000;
 /** A shorter limit would end what has hardly begun. */
 const LEAST_TIMEOUT_S = 30;
-/** A longer one would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const GOAL_CHARS = 2_000;
 
 const BRIEF =

@@ -80,8 +80,10 @@ export class LiveSession implements Session {
   readonly child: ChildLink | null;
   systemPrompt: string | null;
   config: SessionConfig;
-  #cwd: string;
-  #additional: readonly string[];
+  /** As it was last kept, as far as `#setConfig` changes it: what a refused change goes back to. */
+  #kept: SessionConfig;
+  #place: Place;
+  #keptPlace: Place;
   readonly #turns: TurnQueue;
   readonly #hasEditPolicy: boolean;
   #yolo = false;
@@ -102,9 +104,8 @@ export class LiveSession implements Session {
     this.parentId = seed.parentId;
     this.sessionKey = seed.sessionKey;
     this.systemPrompt = seed.systemPrompt;
-    this.config = seed.config;
-    this.#cwd = seed.cwd;
-    this.#additional = seed.additionalDirectories;
+    this.config = this.#kept = seed.config;
+    this.#place = this.#keptPlace = { cwd: seed.cwd, additional: seed.additionalDirectories };
     this.#hasEditPolicy = seed.editPolicy !== null;
     this.#lastActivityAt = services.platform.clock.now() / 1000;
     this.transcript = new Transcript(services.store, seed.headId, seed.messages);
@@ -139,10 +140,10 @@ export class LiveSession implements Session {
     return this.#lastActivityAt;
   }
   get cwd(): string {
-    return this.#cwd;
+    return this.#place.cwd;
   }
   get roots(): readonly string[] {
-    return [this.#cwd, ...this.#additional];
+    return [this.#place.cwd, ...this.#place.additional];
   }
   get title(): string | null {
     return this.record.title;
@@ -377,7 +378,7 @@ export class LiveSession implements Session {
 
   async setMode(mode: string): Promise<void> {
     if (modeOf(mode) !== mode) throw new HermesError("invalid_argument", `Unknown mode "${mode}"`, { mode });
-    await this.#setConfig({ ...this.config, mode });
+    await this.#setConfig({ mode });
     this.changed("mode");
   }
 
@@ -387,8 +388,7 @@ export class LiveSession implements Session {
   }
 
   async setReasoningEffort(effort: string | null): Promise<void> {
-    const { reasoningEffort: _, ...rest } = this.config;
-    await this.#setConfig(effort === null ? rest : { ...rest, reasoningEffort: effort });
+    await this.#setConfig({ reasoningEffort: effort ?? undefined });
     this.changed("effort");
   }
 
@@ -396,30 +396,43 @@ export class LiveSession implements Session {
     if (on && this.model?.fastFactor === undefined) {
       throw new HermesError("invalid_argument", `The model ${this.model?.model ?? ""} has no fast mode`);
     }
-    await this.#setConfig({ ...this.config, serviceTier: tierOf(on) });
+    await this.#setConfig({ serviceTier: tierOf(on) });
     this.changed("effort");
   }
 
-  /** In force at once; what cannot be stored is taken back. */
-  async #setConfig(config: SessionConfig, patch: SessionPatch = {}): Promise<void> {
-    const before = this.config;
-    this.config = config;
+  /** In force at once; what cannot be stored is taken back, unless it was changed again meanwhile. */
+  async #setConfig(changes: ConfigChanges, patch: SessionPatch = {}): Promise<void> {
+    const config = this.config = withChanges(this.config, changes);
     try {
       await this.record.update({ ...patch, config });
+      this.#kept = withChanges(this.#kept, changes);
     } catch (error) {
-      if (this.config === config) this.config = before;
+      await this.#takeBack(changes, config);
       throw error;
     }
   }
 
-  async setCwd(cwd: string, additional?: readonly string[]): Promise<void> {
-    const before = [this.#cwd, this.#additional] as const;
-    this.#cwd = cwd;
-    if (additional) this.#additional = additional;
+  async #takeBack(changes: ConfigChanges, written: SessionConfig): Promise<void> {
+    const hasOthers = this.config !== written;
+    const mine = (Object.keys(changes) as (keyof SessionConfig)[])
+      .filter((key) => this.config[key] === changes[key]);
+    this.config = withChanges(this.config, Object.fromEntries(mine.map((key) => [key, this.#kept[key]])));
+    if (!hasOthers) return;
     try {
-      await this.#setConfig({ ...this.config, additionalDirectories: this.#additional }, { cwd });
+      // A change beside it has been written with all that was in force then.
+      await this.record.update({ config: this.config });
     } catch (error) {
-      if (this.#cwd === cwd) [this.#cwd, this.#additional] = before;
+      this.services.log.warn(`Settings of session ${this.id} are not stored as they are: ${String(error)}`);
+    }
+  }
+
+  async setCwd(cwd: string, additional?: readonly string[]): Promise<void> {
+    const place = this.#place = { cwd, additional: [...additional ?? this.#place.additional] };
+    try {
+      await this.#setConfig({ additionalDirectories: place.additional }, { cwd });
+      this.#keptPlace = place;
+    } catch (error) {
+      if (this.#place === place) this.#place = this.#keptPlace;
       throw error;
     }
     this.changed("cwd");
@@ -486,7 +499,7 @@ export class LiveSession implements Session {
       id: this.headId,
       source: this.source,
       parentId: this.parentId,
-      cwd: this.#cwd,
+      cwd: this.cwd,
       config: this.config,
       systemPrompt: this.systemPrompt,
       sessionKey: this.sessionKey,
@@ -508,6 +521,19 @@ export class LiveSession implements Session {
     await this.record.end(reason);
     this.changed("closed");
   }
+}
+
+interface Place {
+  readonly cwd: string;
+  readonly additional: readonly string[];
+}
+
+/** `undefined` takes a setting out. */
+type ConfigChanges = { readonly [K in keyof SessionConfig]?: SessionConfig[K] | undefined };
+
+function withChanges(config: SessionConfig, changes: ConfigChanges): SessionConfig {
+  const all = Object.entries({ ...config, ...changes });
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined));
 }
 
 /** The code of turns; the same module at every call. */

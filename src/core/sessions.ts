@@ -24,6 +24,8 @@ export class LiveSessions implements Sessions {
   readonly #disk: FileAccess;
   readonly #live = new Map<string, LiveSession>();
   readonly #opening = new Map<string, Promise<LiveSession>>();
+  /** Being stored for the first time: who opens one waits for its end. Never rejects. */
+  readonly #creating = new Map<string, Promise<void>>();
   #closing = false;
 
   constructor(services: CoreServices, disk: FileAccess) {
@@ -43,7 +45,7 @@ export class LiveSessions implements Sessions {
   async create(options: CreateOptions): Promise<Session> {
     this.#refuseWhenClosing();
     const id = options.id ?? newSessionId(this.#services.platform);
-    if (this.#live.has(id)) {
+    if (this.#live.has(id) || this.#creating.has(id)) {
       throw new HermesError("session_exists", `Session "${id}" exists already`, { sessionId: id });
     }
     const session = new LiveSession(
@@ -70,10 +72,17 @@ export class LiveSessions implements Sessions {
       this.#services,
       this.delegation,
     );
-    if (options.title) await session.setTitle(options.title);
-    else if (options.storeNow === "unless_locked") await session.storeUnlessLocked();
-    else if (options.storeNow) await session.store();
-    this.#live.set(id, session);
+    const { promise: stored, resolve: settle } = Promise.withResolvers<void>();
+    this.#creating.set(id, stored);
+    try {
+      if (options.title) await session.setTitle(options.title);
+      else if (options.storeNow === "unless_locked") await session.storeUnlessLocked();
+      else if (options.storeNow) await session.store();
+      this.#live.set(id, session);
+    } finally {
+      this.#creating.delete(id);
+      settle();
+    }
     if (options.mcpServers) session.setMcpServers(options.mcpServers);
     this.#warm(session);
     return session;
@@ -121,6 +130,7 @@ export class LiveSessions implements Sessions {
 
   async open(id: string, options: OpenOptions): Promise<Session> {
     this.#refuseWhenClosing();
+    await this.#creating.get(id);
     const live = this.#find(id);
     if (live?.closed) await live.close("closed");
     else if (live && isVisible(live.source, options)) {

@@ -33,9 +33,11 @@ export function sortedArguments(text: string): string {
   return parsed.type === "ok" && isExact(parsed.args) ? JSON.stringify(inOrder(parsed.args)) : text;
 }
 
-/** False where a number had more digits than are kept when it is read. */
+/** False where an integer had more digits than are kept when it is read, or a number was too large altogether. */
 function isExact(value: unknown): boolean {
-  if (typeof value === "number") return Number.isSafeInteger(value) || !Number.isInteger(value);
+  if (typeof value === "number") {
+    return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
+  }
   return typeof value !== "object" || value === null || Object.values(value).every(isExact);
 }
 

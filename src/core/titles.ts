@@ -3,6 +3,7 @@
  * the model of `auxiliary.title_generation`, else by the session's own. It delays nothing, fails silently, never
  * replaces a title, and ends with its time or its session. What asks the model is loaded with the first one.
  */
+import { abortable } from "@/lib/abort.ts";
 import { auxiliaryEntries, auxiliaryWishes, isForOwnModel, isSwitchedOff } from "./auxiliary.ts";
 import type { TurnResult } from "./events.ts";
 import { isUserTurn, textOf } from "./messages.ts";
@@ -48,7 +49,7 @@ export class TitleWriter {
       });
   }
 
-  /** Ends what is under way. */
+  /** Ends what is under way; waits neither for a model nor for the database. */
   async close(): Promise<void> {
     this.#controller?.abort();
     await this.#writing;
@@ -74,7 +75,7 @@ export class TitleWriter {
 
   async #write(exchange: { asked: string; answer: string }, signal: AbortSignal): Promise<void> {
     const { askForTitle } = await import("./title_call.ts");
-    const title = await askForTitle(this.#session, exchange, signal);
-    if (title !== "" && !signal.aborted) await this.#session.adoptTitle(title);
+    const title = await abortable(askForTitle(this.#session, exchange, signal), signal);
+    if (title !== "") await abortable(this.#session.adoptTitle(title), signal);
   }
 }

@@ -13,6 +13,7 @@ export class Transcript {
   #messages: Message[];
   #unsaved: Message[] = [];
   #uncounted: CountedCall[] = [];
+  #saving: Promise<boolean> | null = null;
   #warning: string | null = null;
   headId: string;
   /** Arguments of its calls, put in order for requests. */
@@ -46,11 +47,22 @@ export class Transcript {
     this.#uncounted.push(call);
   }
 
-  /** Writes what is not written yet. */
+  /** Writes what is not written yet, one write at a time: rows that are refused stay before those that come meanwhile. */
   async flush(): Promise<boolean> {
+    while (this.#saving !== null) await this.#saving;
+    if (this.#unsaved.length === 0 && this.#uncounted.length === 0) return true;
+    const saving = this.#saving = this.#save();
+    try {
+      return await saving;
+    } finally {
+      this.#saving = null;
+    }
+  }
+
+  /** Never throws. */
+  async #save(): Promise<boolean> {
     const waiting = this.#unsaved;
     const calls = this.#uncounted;
-    if (waiting.length === 0 && calls.length === 0) return true;
     this.#unsaved = [];
     this.#uncounted = [];
     try {

@@ -259,7 +259,7 @@ function createScope(
         childCalls.push({ usage, model: of, cost });
         session.child?.counted({ usage, model: of, cost });
         const day = localDay(services.platform.clock.now());
-        void session.transcript.addUsage(usage, of, { day, usd: cost.usd, seconds: 0 });
+        void session.transcript.addUsage(usage, of, { ...cost, day, seconds: 0 });
         return cost.usd;
       },
     }),

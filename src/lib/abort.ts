@@ -34,6 +34,9 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefine
   });
 }
 
+/** Milliseconds: the longest time a timer takes; it fires at once for a longer one. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** Resolves after `ms`, or rejects with `AbortError`; the timer never outlives the wait. */
 export function delay(ms: number, options: { signal?: AbortSignal | undefined } = {}): Promise<void> {
   const { signal } = options;
@@ -46,7 +49,7 @@ export function delay(ms: number, options: { signal?: AbortSignal | undefined } 
     const timer = setTimeout(() => {
       signal?.removeEventListener("abort", onAbort);
       resolve();
-    }, ms);
+    }, Math.min(ms, LONGEST_TIMER_MS));
     signal?.addEventListener("abort", onAbort, { once: true });
   });
 }
@@ -55,7 +58,7 @@ export function delay(ms: number, options: { signal?: AbortSignal | undefined } 
 export async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
+    timer = setTimeout(() => resolve(undefined), Math.min(ms, LONGEST_TIMER_MS));
   });
   try {
     return await Promise.race([promise, timeout]);

@@ -239,6 +239,39 @@ Deno.test("core A.18: a title that came after the user's own is dropped; a taken
   assertEquals([third.session.title, replies.length], [null, 0]);
 });
 
+Deno.test("core A.18: no close waits for a model that goes on, nor for a locked database that a title is to go into", async () => {
+  await using core = await makeScriptedCore({ settings: withModel() });
+  const { promise: never } = Promise.withResolvers<void>();
+  const { promise: isAsked, resolve: noteAsked } = Promise.withResolvers<void>();
+  const { promise: isNaming, resolve: noteNaming } = Promise.withResolvers<void>();
+  const replies = [
+    async function* (): AsyncIterable<Batch> {
+      noteAsked();
+      await never;
+      yield [text("Never"), done()];
+    },
+    () => answering("Kept from"),
+  ];
+  titleModel(core, () => replies.shift()!());
+  core.push(say("one"), say("two"));
+  const deaf = await openSession(core);
+  await prompt(deaf.session, "hi");
+  await isAsked;
+  await deaf.session.close("test");
+
+  Object.assign(core.services.store(), {
+    setTitle: () => {
+      noteNaming();
+      return never;
+    },
+  });
+  const locked = await openSession(core);
+  await prompt(locked.session, "hi");
+  await isNaming;
+  await locked.session.close("test");
+  assertEquals([deaf.session.title, locked.session.title], [null, null]);
+});
+
 Deno.test("cleanTitle() takes one line, without quotes or a label, at most 80 characters", () => {
   assertEquals(cleanTitle('\n **Title: "A plan"**\nand more'), "A plan");
   assertEquals(cleanTitle("`x`."), "x");

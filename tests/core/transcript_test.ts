@@ -56,3 +56,56 @@ Deno.test("core D.2: a warning names the class of the failure", async () => {
   await transcript.append([user("a")]);
   assertEquals(transcript.warning, "Saving is delayed (session_persistence_failed:locked): locked");
 });
+
+Deno.test("core D.2: rows whose write is refused late stay before the rows that came meanwhile", async () => {
+  const written: unknown[][] = [];
+  const first = Promise.withResolvers<number[]>();
+  let writes = 0;
+  const store = {
+    appendMessages: (_id: string, messages: readonly Message[]) => {
+      if (writes++ === 0) return first.promise;
+      written.push(messages.map((message) => message.content));
+      return Promise.resolve(messages.map((_, at) => at + 1));
+    },
+  } as unknown as SessionStore;
+  const transcript = new Transcript(() => store, "s1");
+  const saves = [
+    transcript.append([user("a")]),
+    transcript.append([user("b")]),
+    transcript.append([user("c")]),
+  ];
+  first.reject(new Error("locked"));
+  assertEquals(await Promise.all(saves), [false, true, true]);
+  assertEquals(written, [["a", "b", "c"]]);
+});
+
+Deno.test("core D.2: flush() does not say that all is saved while a write is under way", async () => {
+  const first = Promise.withResolvers<number[]>();
+  const store = { appendMessages: () => first.promise } as unknown as SessionStore;
+  const transcript = new Transcript(() => store, "s1");
+  const saving = transcript.append([user("a")]);
+  let told: boolean | null = null;
+  const flushed = transcript.flush().then((saved) => told = saved);
+  await new Promise((resolve) => setTimeout(resolve));
+  assertEquals(told, null);
+  first.resolve([1]);
+  assertEquals([await saving, await flushed], [true, true]);
+});
+
+Deno.test("core D.2: a store that cannot be opened is tried again with the next rows", async () => {
+  let opened = 0;
+  const written: unknown[][] = [];
+  const store = {
+    appendMessages: (_id: string, messages: readonly Message[]) => {
+      written.push(messages.map((message) => message.content));
+      return Promise.resolve([1, 2]);
+    },
+  } as unknown as SessionStore;
+  const transcript = new Transcript(() => {
+    if (opened++ === 0) throw new HermesError("store_failed", "no disk");
+    return store;
+  }, "s1");
+  assertEquals(await transcript.append([user("a")]), false);
+  assertEquals(await transcript.append([user("b")]), true);
+  assertEquals(written, [["a", "b"]]);
+});

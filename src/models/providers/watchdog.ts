@@ -2,6 +2,7 @@
  * The time limits of one call as one timer. Reads only note the time; the timer looks when it fires and sleeps on for
  * what is left, so a token costs no timer work.
  */
+import { LONGEST_TIMER_MS } from "@/lib/abort.ts";
 import type { Clock } from "@/platform/mod.ts";
 import type { TimeLimits } from "./time_limits.ts";
 
@@ -42,7 +43,7 @@ export class Watchdog {
       if (left <= 0) return this.#onExpire(`${reason} for ${Math.round(limit / 1000)} s`);
       next = Math.min(next, left);
     }
-    this.#timer = setTimeout(() => this.#check(), Math.min(next, 2 ** 31 - 1));
+    this.#timer = setTimeout(() => this.#check(), Math.min(next, LONGEST_TIMER_MS));
   }
 
   #deadlines(): (readonly [since: number, limit: number, reason: string])[] {

@@ -8,7 +8,7 @@
  *             grace (eof_grace_s │ 0 │ 0) ─► cancel all ─► shutdown ─► flush      together at most grace + 2 s
  */
 import type { Hermes, HermesStart } from "@/app/mod.ts";
-import { abortable, AbortError, within } from "@/lib/abort.ts";
+import { abortable, AbortError, LONGEST_TIMER_MS, within } from "@/lib/abort.ts";
 import { type ByteSink, FrameWriter } from "@/lib/frame_writer.ts";
 import type { Handshake } from "./connection.ts";
 import type { Params } from "./envelope.ts";
@@ -36,8 +36,6 @@ export interface AcpProgram {
 
 /** When the rest is loaded without anybody asking for it: not while the first session is being opened. */
 const FINISH_MS = 25;
-/** The longest time a timer takes. */
-const NEVER_MS = 2 ** 31 - 1;
 const CANCEL_MS = 1_000;
 const SHUTDOWN_MS = 600;
 const FLUSH_MS = 250;
@@ -62,7 +60,7 @@ class AcpServer {
   /** The other methods; `null` until they are loaded. */
   #methods: Methods | null = null;
   #loadError: unknown = null;
-  #stallMs = NEVER_MS;
+  #stallMs = LONGEST_TIMER_MS;
 
   constructor(program: AcpProgram, io: AcpIo) {
     this.#program = program;
@@ -89,7 +87,7 @@ class AcpServer {
     reading.catch(() => {/* looked at below */});
     try {
       this.#start = this.#program.start();
-      this.#stallMs = this.#start.settings().acp.write_stall_s * 1000 || NEVER_MS;
+      this.#stallMs = this.#start.settings().acp.write_stall_s * 1000 || LONGEST_TIMER_MS;
     } catch (error) {
       this.#program.report(`hermes acp: cannot start: ${this.#toRpcError(error).message}`);
       return 1;
