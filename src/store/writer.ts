@@ -81,6 +81,7 @@ export class Writer {
   }
 
   #wait(jobs: readonly Job[]): void {
+    if (jobs.length === 0) return;
     this.#jobs.push(...jobs);
     if (this.#jobs.length === jobs.length) void this.#retry();
   }
@@ -108,10 +109,12 @@ export class Writer {
     if (group === null) return;
     this.#group = null;
     clearImmediate(group.timer);
+    const jobs = group.jobs.map(({ job }) => job);
+    // A full disk ends the whole transaction: the others are tried again, each by itself.
+    if (!this.#db.isInTransaction) return this.#wait(jobs);
     try {
       this.#db.commit();
     } catch (error) {
-      const jobs = group.jobs.map(({ job }) => job);
       if (isLocked(error)) this.#wait(jobs);
       else for (const job of jobs) job.reject(toStoreError(error));
       return;

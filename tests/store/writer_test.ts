@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "../support/assert.ts";
+import { assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { createDenoPlatform } from "../../src/platform/deno.ts";
 import type { Platform } from "../../src/platform/mod.ts";
 import type { Db } from "../../src/store/db.ts";
@@ -170,6 +170,20 @@ Deno.test("write() of a burst: a commit that meets a lock is tried again, one th
   assertEquals(ends.map((end) => end.status), ["fulfilled", "rejected", "rejected"]);
   assertEquals(other.db.all("SELECT key FROM state_meta").map((row) => row["key"]), ["a"]);
   other.db.close();
+});
+
+Deno.test("write() of a burst: what fills the disk fails alone, though SQLite has taken back all of it", async () => {
+  const { db, writer } = makeWriter();
+  const pages = Number(db.get("PRAGMA page_count")!["page_count"]);
+  db.exec(`PRAGMA max_page_count=${pages + 20}`);
+  const sizes = [1, 1, 1_000_000, 1];
+  const ends = await Promise.allSettled(
+    sizes.map((size, n) => writer.write(() => db.run(KEEP, `${n}`, "v".repeat(size)))),
+  );
+  assertEquals(ends.map((end) => end.status), ["fulfilled", "fulfilled", "rejected", "fulfilled"]);
+  assertMatch((ends[2] as PromiseRejectedResult).reason.message, /full/);
+  assertEquals(db.all("SELECT key FROM state_meta").map((row) => row["key"]), ["0", "1", "3"]);
+  db.close();
 });
 
 Deno.test("close() keeps what a burst has done", async () => {
