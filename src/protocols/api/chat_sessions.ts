@@ -2,7 +2,8 @@
  * Which session a chat turn belongs to (api-server.md D1, D2; FC-09). A client's own id is used as it is and brings
  * the server's transcript. Without one the id is derived from how the conversation opened, the client's history is
  * the context, and a session whose transcript that history does not continue is left alone: the turn gets a session
- * with a random id of the same form, which later turns find by their history.
+ * with a random id of the same form, which later turns find by their history. A history that fits several only by
+ * the beginning of a stopped answer continues none of them.
  *
  *   header id ──► open, else create ──► server transcript
  *   no header ──► hash ──► base id, then the others of that hash ──► one that the history continues, else a new one
@@ -14,7 +15,7 @@ import type { SessionHeaders } from "./session_headers.ts";
 import type { SessionPool } from "./session_pool.ts";
 import { sha256 } from "./sha256.ts";
 import { isSideTask } from "./side_tasks.ts";
-import { continues, isUntouched } from "./transcript.ts";
+import { fitOf, isUntouched } from "./transcript.ts";
 
 /** Sessions of one opening that are looked through; older ones are no longer continued. */
 const MAX_SIBLINGS = 64;
@@ -85,16 +86,23 @@ export class ChatSessions {
     return session;
   }
 
-  /** The session of this opening that the history continues; `null` when there is none. */
+  /** The session of this opening that the history continues; `null` when there is none, or several may be meant. */
   async #continued(fingerprint: string, history: readonly Message[]): Promise<Session | null> {
     if (isUntouched(history)) return null;
+    const parts: string[] = [];
     for (const id of [baseId(fingerprint), ...this.#siblings(fingerprint)]) {
       const stored = this.#pool.isUsed(id) ? null : this.#pool.transcript(id);
-      if (!stored || !continues(stored, history)) continue;
-      const session = await this.#pool.open(id);
-      if (session && !session.running) return session;
+      const fit = stored ? fitOf(stored, history) : "none";
+      const session = fit === "whole" ? await this.#idle(id) : null;
+      if (session) return session;
+      if (fit === "part") parts.push(id);
     }
-    return null;
+    return parts.length === 1 ? await this.#idle(parts[0]!) : null;
+  }
+
+  async #idle(id: string): Promise<Session | null> {
+    const session = await this.#pool.open(id);
+    return session?.running === false ? session : null;
   }
 
   async #fresh(

@@ -19,8 +19,10 @@ export interface NewSession {
   readonly fingerprint?: string;
   readonly title?: string;
   readonly model?: ModelChoice;
-  /** Write the row at once. */
-  /** Absent: at once unless the database is locked, so that another server on this home finds the id taken. */
+  /**
+   * Write the row at once. Absent: at once unless the database is locked, so that another server on this home finds
+   * the id taken.
+   */
   readonly storeNow?: boolean;
   /** Never stored: needs no owner. */
   readonly passing?: boolean;

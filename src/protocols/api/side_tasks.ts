@@ -7,10 +7,15 @@
 import { type Content, type Message, textOf } from "@/core/contract.ts";
 
 const TASK = /^### Task:\r?\n/;
-const QUOTATION = /<chat_history>[^]*<\/chat_history>/;
 
 export function isSideTask(opening: Content, history: readonly Message[]): boolean {
   if (history.length > 0) return false;
   const text = textOf(opening);
-  return TASK.test(text) && QUOTATION.test(text);
+  return TASK.test(text) && hasQuotation(text);
+}
+
+/** No pattern: that would take minutes for a long text with many beginnings and no end. */
+function hasQuotation(text: string): boolean {
+  const start = text.indexOf("<chat_history>");
+  return start !== -1 && text.includes("</chat_history>", start);
 }

@@ -13,10 +13,15 @@ interface Exchange {
   interrupted: boolean;
 }
 
-export function continues(stored: readonly Message[], claimed: readonly Message[]): boolean {
+/** `part`: a stopped answer in it is known by its beginning alone, which may fit others, too. */
+export type Fit = "whole" | "part" | "none";
+
+export function fitOf(stored: readonly Message[], claimed: readonly Message[]): Fit {
   const ours = exchanges(stored);
   const theirs = exchanges(claimed);
-  return ours.length === theirs.length && ours.every((exchange, i) => isSame(exchange, theirs[i]!));
+  if (ours.length !== theirs.length) return "none";
+  const fits = ours.map((exchange, i) => compare(exchange, theirs[i]!));
+  return fits.find((fit) => fit === "none") ?? fits.find((fit) => fit === "part") ?? "whole";
 }
 
 /** True when nobody has said anything yet. */
@@ -24,12 +29,12 @@ export function isUntouched(messages: readonly Message[]): boolean {
   return exchanges(messages).length === 0;
 }
 
-function isSame(ours: Exchange, theirs: Exchange): boolean {
-  if (ours.user !== theirs.user) return false;
+function compare(ours: Exchange, theirs: Exchange): Fit {
+  if (ours.user !== theirs.user) return "none";
   const claimed = theirs.answers.join(" ");
   const whole = ours.answers.join(" ");
-  if (claimed === whole || claimed === (ours.answers.at(-1) ?? "")) return true;
-  return ours.interrupted && claimed !== "" && whole.startsWith(claimed);
+  if (claimed === whole || claimed === (ours.answers.at(-1) ?? "")) return "whole";
+  return ours.interrupted && claimed !== "" && whole.startsWith(claimed) ? "part" : "none";
 }
 
 function exchanges(messages: readonly Message[]): Exchange[] {

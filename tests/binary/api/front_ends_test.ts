@@ -83,6 +83,20 @@ Deno.test("D2, FC-09: a stopped answer is not continued by one who has read some
   assert(nothing !== id);
 });
 
+Deno.test("D2, FC-09: of two that were stopped the one is meant that was stored so; what fits both is neither", async () => {
+  await using model = await startModelServer({ turns: [ENDLESS, ENDLESS, "on we go", "b"] });
+  await using api = await startApi({ model });
+  const long = await stopAfter(api, "tell me a story", 40);
+  const short = await stopAfter(api, "tell me a story", 2);
+  assert(long.id !== short.id);
+  assert(long.stored.startsWith(short.stored), short.stored);
+  const goOn = (read: string) =>
+    say(api, [["user", "tell me a story"], ["assistant", read], ["user", "go on"]]);
+  const either = await goOn("word and");
+  assert(either !== long.id && either !== short.id);
+  assertEquals(await goOn(short.stored), short.id);
+});
+
 Deno.test("D2, FC-09: a part of an answer that came to its end is another conversation", async () => {
   await using model = await startModelServer({ turns: ["word and another", "b"] });
   await using api = await startApi({ model });
@@ -119,4 +133,19 @@ Deno.test("A8: a base URL without /v1 is answered with what is missing", async (
   }
   assertEquals((await ask(api, "/nope")).body.error.message, "No such route");
   assertEquals(model.calls().length, 0);
+});
+
+Deno.test("B1, D1: a request that is refused for what it holds leaves no session behind", async () => {
+  await using model = await startModelServer({ turns: ["hi"] });
+  await using api = await startApi({ model });
+  const call = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
+  const messages = [
+    { role: "user", content: "hello" },
+    { role: "assistant", content: null, tool_calls: [call] },
+    { role: "tool", tool_call_id: "call_1", content: "r" },
+  ];
+  const response = await api.chat({ messages }, { headers: { "X-Hermes-Session-Id": "mine" } });
+  assertEquals(response.status, 400);
+  await response.body?.cancel();
+  assertEquals((await ask(api, "/api/sessions/mine")).status, 404);
 });

@@ -83,6 +83,10 @@ async function startTurn(
   reader?: (event: CoreEvent) => void | Promise<void>,
 ): Promise<RunningChat> {
   const { request, headers, id, slot } = chat;
+  // No session is made for results that nobody has asked for.
+  if (request.prompt === null && headers.sessionId !== null) {
+    inputOf(request, api.pool.transcript(headers.sessionId) ?? []);
+  }
   const place = await api.chats.find(request, headers);
   const { session } = place;
   try {
