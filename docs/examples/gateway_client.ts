@@ -1,7 +1,7 @@
 /**
  * A client for `hermes gateway` to copy into a host: typed calls and events, questions in either dialect, and over a
  * WebSocket a line that mends itself without losing or repeating an event. It needs nothing but the types beside it
- * (`hermes gateway --types > gateway_types.d.ts`) and runs in Deno, Node 22, Bun and browsers.
+ * (`hermes gateway --types > gateway_types.d.ts`) and runs in Deno, Node 22.18, Bun and browsers.
  *
  *   const client = new GatewayClient(webSocket("ws://127.0.0.1:9119/api/ws?token=…"), { answer });
  *   await client.open();
@@ -48,8 +48,12 @@ export interface ClientOptions {
 /** An error response: branch on `code`, never on the text. */
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
-  constructor(readonly code: number, message: string, readonly data?: unknown) {
+  readonly code: number;
+  readonly data: unknown;
+  constructor(code: number, message: string, data?: unknown) {
     super(message);
+    this.code = code;
+    this.data = data;
   }
 }
 

@@ -97,6 +97,10 @@ async function set({ hermes, terminal, parsed, words }: Context): Promise<number
   if (!isKnown(hermes, done.key)) {
     terminal.note(`hermes: warning: hermes knows no key ${done.key}; hermes config schema lists them`);
   }
+  const { config } = hermes;
+  if (config.ignoredBy !== null && done.file === config.path) {
+    terminal.note(`hermes: warning: ${config.path} is not read now: ${config.ignoredBy} is set`);
+  }
   if (parsed.has("json")) return printJson(terminal, { key: done.key, value: done.shown, file: done.file });
   return printLine(terminal, `${done.key} = ${done.shown}  (${done.file})`);
 }

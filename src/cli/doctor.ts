@@ -101,8 +101,18 @@ async function checkConfig(hermes: Hermes): Promise<readonly Finding[]> {
       check: "config",
       status: "fail",
       message,
-      advice: `mend ${config.path} (hermes config schema describes it)`,
+      // A file that cannot be read is named by the message, and need not be this one.
+      advice: message.includes(" cannot be read")
+        ? "mend that file"
+        : `mend ${config.path} (hermes config schema describes it)`,
     }));
+  }
+  if (config.ignoredBy !== null) {
+    return [{
+      check: "config",
+      status: "warn",
+      message: `${config.path} is not read: ${config.ignoredBy} is set`,
+    }];
   }
   const exists = await hermes.platform.files.stat(config.path) !== null;
   const message = exists ? config.path : `${config.path} does not exist yet; the defaults are in force`;

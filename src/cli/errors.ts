@@ -20,6 +20,12 @@ const ADVICE: Partial<Record<HermesErrorCode, string>> = {
   store_locked: "another process holds the database; try again",
 };
 
+/** The schema helps with a key and its value; not with a file, which the message names then: broken, the machine's, `.env`. */
+function adviceOf({ code, data }: HermesError): string | undefined {
+  const isAboutFile = code.startsWith("config_") && Object.hasOwn(data, "path");
+  return isAboutFile ? undefined : ADVICE[code];
+}
+
 /** Names of the runtime's errors. */
 const SYSTEM_ERRORS: ReadonlySet<string> = new Set([
   "PermissionDenied",
@@ -52,7 +58,7 @@ function toldOf(error: unknown, command: string): Told {
     };
   }
   if (error instanceof HermesError) {
-    const advice = ADVICE[error.code];
+    const advice = adviceOf(error);
     return {
       lines: [`hermes: ${error.message}`, ...(advice ? [`  try: ${advice}`] : [])],
       exitCode: exitCodeOfError(error.code),

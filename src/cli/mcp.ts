@@ -111,9 +111,10 @@ function tell({ status, tools, ms }: Tested, seconds: number, { hermes, terminal
     for (const line of table(rows, terminal.columns)) terminal.line(line);
     return;
   }
-  const why = status.status === "connecting"
-    ? `no answer within ${seconds} s`
-    : withoutControls(status.error ?? status.status);
+  const { error } = status;
+  const why = status.status !== "connecting"
+    ? withoutControls(error ?? status.status)
+    : `no answer within ${seconds} s${error ? `; the last try: ${withoutControls(error)}` : ""}`;
   terminal.note(`hermes: MCP server "${name}" does not work: ${why}`);
   const advice = adviceFor(status, seconds);
   if (advice) terminal.note(`  do:  ${advice}`);

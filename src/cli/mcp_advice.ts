@@ -1,9 +1,11 @@
 /** What to do about an MCP server that does not work, by what it failed with. Pure. */
 import type { McpServerStatus } from "@/core/contract.ts";
 
+const BY_HAND = "run the command of the entry by hand and see what it says";
+
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/ENOENT|No such file|cannot find/i, "install the program, or give its full path in command"],
-  [/ended with code/i, "run the command of the entry by hand and see what it says"],
+  [/ended with code/i, BY_HAND],
   [/UnknownIssuer|self.signed|invalid peer certificate/i, "name the file of its CA in ssl_verify"],
   [
     /HTTP 40[13]|other credentials/i,
@@ -24,7 +26,13 @@ export function adviceFor(
       ? `hermes mcp test ${name} --timeout ${more} gives it more time: npx and the like download at a first start`
       : `hermes mcp test ${name} --timeout ${more} gives it more time`;
   }
-  if (!error || /hermes mcp login/.test(error)) return null;
+  // A program that ends at once may be told as a line that broke: there is no address to mend.
+  if (transport === "stdio" && error && /connect|EPIPE/i.test(error)) return BY_HAND;
+  return error ? adviceForError(error, name) : null;
+}
+
+export function adviceForError(error: string, name: string): string | null {
+  if (/hermes mcp login/.test(error)) return null;
   const known = ADVICE.find(([pattern]) => pattern.test(error));
   return known ? known[1].replace("<name>", name) : null;
 }

@@ -6,6 +6,7 @@ import type { Platform } from "@/platform/mod.ts";
 import { UsageError } from "./args.ts";
 import { EXIT } from "./exit_codes.ts";
 import type { McpContext } from "./mcp.ts";
+import { adviceForError } from "./mcp_advice.ts";
 import { withoutControls } from "./text_layout.ts";
 
 const DEFAULT_TIMEOUT_S = 300;
@@ -51,6 +52,8 @@ export async function login({ hermes, terminal, parsed, words }: McpContext): Pr
     }
     const why = error instanceof Error ? error.message : String(error);
     terminal.note(`hermes: not logged in at "${name}": ${withoutControls(hermes.redact(why))}`);
+    const advice = adviceForError(why, name);
+    if (advice) terminal.note(`  do:  ${advice}`);
     return EXIT.failed;
   } finally {
     release();

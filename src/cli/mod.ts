@@ -66,7 +66,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "mcp",
-    summary: "List and try the MCP servers of the configuration",
+    summary: "Add, list, try, remove and log in at MCP servers",
     group: "Manage",
     load: () => import("./mcp.ts"),
   },

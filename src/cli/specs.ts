@@ -285,7 +285,9 @@ export const MCP: CommandSpec = {
     "test [name] [options]",
     "add <name> <url> [options]",
     "add <name> -- <command…>",
+    "remove <name>",
     "login <name> [options]",
+    "logout <name>",
   ],
   about:
     "MCP servers give the agent further tools. They stand in config.jsonc under mcp_servers, by name: command and " +

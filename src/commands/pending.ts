@@ -30,9 +30,10 @@ export async function decide(kind: Kind, args: string, deps: CommandDeps): Promi
     if (verb === "reject") throw new HermesError("invalid_argument", `There is no change "${id}" that waits`);
   }
   const name = NAMES[kind];
+  const more = kind === "skill" ? "/skills [list] | /skills search|browse|inspect|install <words> | " : "";
   throw new HermesError(
     "invalid_argument",
-    `Usage: /${name} pending | /${name} approve <id> | /${name} reject <id> | /${name} approval [on|off]`,
+    `Usage: ${more}/${name} pending | /${name} approve <id> | /${name} reject <id> | /${name} approval [on|off]`,
   );
 }
 

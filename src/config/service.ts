@@ -31,10 +31,11 @@ class FileConfig implements ConfigService {
   /** The administrator's; never written. */
   readonly #admin: ConfigFile;
   readonly #env: EnvStore;
-  readonly #ignoreFile: boolean;
+  readonly ignoredBy: string | null;
   #loaded: Loaded | null = null;
   #loadedFor = "";
   #secrets: readonly string[] | null = null;
+  #typos: readonly string[] | null = null;
   #notice: string | null = null;
   #looked = false;
   readonly #lookAgain = () => {
@@ -50,9 +51,8 @@ class FileConfig implements ConfigService {
     this.#env = new EnvStore(platform, this.envPath, env);
     this.#file = new ConfigFile(platform, this.#paths);
     this.#admin = new ConfigFile(platform, { ...this.#paths, config: admin });
-    this.#ignoreFile = ["HERMES_IGNORE_USER_CONFIG", "HERMES_SAFE_MODE"].some((name) =>
-      isYes(this.#env.get(name))
-    );
+    this.ignoredBy =
+      ["HERMES_SAFE_MODE", "HERMES_IGNORE_USER_CONFIG"].find((name) => isYes(this.#env.get(name))) ?? null;
   }
 
   settings(): Settings {
@@ -62,7 +62,7 @@ class FileConfig implements ConfigService {
   /** The disk is looked at once per step of the program: nothing can be heard of in between. */
   #current(): Loaded {
     if (!this.#looked) {
-      if (!this.#ignoreFile) this.#file.refresh();
+      if (this.ignoredBy === null) this.#file.refresh();
       this.#admin.refresh();
       this.#looked = true;
       queueMicrotask(this.#lookAgain);
@@ -76,6 +76,7 @@ class FileConfig implements ConfigService {
     if (this.#loaded && this.#loadedFor === wanted) return this.#loaded;
     this.#loadedFor = wanted;
     this.#secrets = null;
+    this.#typos = null;
     return this.#loaded = loadSettings(this.#file.tree, this.#lookup, this.#admin.tree);
   }
 
@@ -87,8 +88,8 @@ class FileConfig implements ConfigService {
     const { warnings } = this.#current();
     const pending = this.#legacyWaits() ? `${this.#paths.legacy} is there but not imported yet` : null;
     const own = [this.#admin.problem, this.#file.problem, this.#env.problem, this.#notice, pending];
-    const typos = [...findTypos(this.#admin.tree), ...findTypos(this.#file.tree)];
-    return [...own.filter((text) => text !== null), ...warnings, ...typos];
+    this.#typos ??= [...findTypos(this.#admin.tree), ...findTypos(this.#file.tree)];
+    return [...own.filter((text) => text !== null), ...warnings, ...this.#typos];
   }
 
   env(name: string): string | undefined {
@@ -119,7 +120,7 @@ class FileConfig implements ConfigService {
     if (found !== undefined) return maskTree(found, path.at(-1));
     const fromEnv = belongsInEnv(name) ? this.#env.get(name) : undefined;
     if (fromEnv !== undefined) return isSecretEnv(name) ? maskSecret(fromEnv) : fromEnv;
-    throw unknownKey(key);
+    throw unknownKey(key, /^[A-Z][A-Z0-9_]*$/.test(name) ? this.envPath : null);
   }
 
   async set(key: string, text: string): Promise<{ key: string; shown: string; file: string }> {
@@ -188,7 +189,7 @@ class FileConfig implements ConfigService {
   }
 
   #legacyWaits(): boolean {
-    return !this.#ignoreFile && !this.#file.exists() &&
+    return this.ignoredBy === null && !this.#file.exists() &&
       this.#platform.files.statSync(this.#paths.legacy) !== null;
   }
 
@@ -214,14 +215,14 @@ function echo({ path, value }: Assignment): { key: string; shown: string } {
   return { key: path.join("."), shown: typeof masked === "string" ? masked : JSON.stringify(masked) };
 }
 
-function unknownKey(key: string): HermesError {
-  return new HermesError(
-    "config_unknown_key",
-    `Unknown key ${JSON.stringify(key)}: nothing is set there, and nothing has a default there`,
-    {
-      key,
-    },
-  );
+/** `envPath`: where the value of a name like `OPENROUTER_API_KEY` would stand; null for a key of the file. */
+function unknownKey(key: string, envPath: string | null): HermesError {
+  if (envPath !== null) {
+    const message = `${key} is not set, neither in the environment nor in ${envPath}`;
+    return new HermesError("config_unknown_key", message, { key, path: envPath });
+  }
+  const message = `Unknown key ${JSON.stringify(key)}: nothing is set there, and nothing has a default there`;
+  return new HermesError("config_unknown_key", message, { key });
 }
 
 /**

@@ -6,6 +6,8 @@ export interface ConfigService {
   readonly home: string;
   readonly path: string;
   readonly envPath: string;
+  /** The variable that keeps the user's file from being read (`HERMES_SAFE_MODE`); null when it is read. */
+  readonly ignoredBy: string | null;
   /** Effective settings; re-read when the file changed. A broken file gives the last good ones plus a warning. */
   settings(): Settings;
   /** What is wrong with the files, for people. */

@@ -201,8 +201,16 @@ class LiveConnection implements Connection {
   /** As an `McpFailure`; a lost connection with what its end has left. */
   explain(error: unknown, timeoutMs: number): McpFailure {
     const { transport } = this.#link;
-    const started = transport instanceof StdioTransport ? transport.failure : null;
-    return explain(error, { timeoutMs, lost: () => started ?? new McpFailure("connection", this.#reason()) });
+    const lost = () => this.#lost();
+    if (!(transport instanceof StdioTransport)) return explain(error, { timeoutMs, lost });
+    const failure = explain(error, { timeoutMs, lost: () => transport.failure ?? lost() });
+    // Of a program that has ended, a broken pipe or a missing line is only the consequence.
+    const hasEnded = failure.kind === "connection" && (transport.exit?.code ?? null) !== null;
+    return hasEnded ? lost() : failure;
+  }
+
+  #lost(): McpFailure {
+    return new McpFailure("connection", this.#reason());
   }
 
   #reason(): string {

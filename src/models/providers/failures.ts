@@ -151,7 +151,7 @@ function plainText(body: string): string {
 }
 
 const ADVICE: Partial<Record<ModelFailureKind, string>> = {
-  auth: "check the API key (`hermes setup`)",
+  auth: "check the API key: `hermes setup`",
   billing: "check the credit of the account",
   model_not_found: "check the model name and the base URL",
 };

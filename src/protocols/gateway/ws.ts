@@ -23,6 +23,9 @@ export interface WsOptions extends GatewayOptions {
   readonly port: number;
 }
 
+const OPEN_WARNING =
+  "WARNING: the gateway can be reached from the network and runs commands on this machine without a sandbox: whoever " +
+  "has the token can run commands here.";
 const PATH = "/api/ws";
 const PING_SECONDS = 20;
 
@@ -110,7 +113,8 @@ class WsServer {
   }
 
   #announce(port: number): void {
-    const { options: { platform }, token, gateway } = this.#parts;
+    const { options: { platform, host }, token, gateway } = this.#parts;
+    if (!isLoopback(host)) platform.stderr(`[gateway-ws] ${OPEN_WARNING}`);
     if (token.fresh) platform.stderr(`[gateway-ws] token: ${token.value}`);
     Deno.stdout.writeSync(new TextEncoder().encode(`HERMES_BACKEND_READY port=${port}\n`));
     disableNagle(port, gateway.hermes.log);

@@ -72,7 +72,28 @@ Deno.test("config unset of a key takes it out of .env, and set of a name that no
   assertEquals([unset.code, unset.stderr], [0, ""]);
   assertEquals(await Deno.readTextFile(`${rig.home}/.env`), "# mine\nOTHER=1\n");
   const again = await runProgram(["config", "unset", "EXA_API_KEY"], { rig });
-  assertEquals([again.code, again.stdout], [1, ""]);
+  assertEquals(again, {
+    code: 1,
+    stdout: "",
+    stderr: `hermes: EXA_API_KEY is not set, neither in the environment nor in ${rig.home}/.env\n`,
+  });
   const typo = await runProgram(["config", "set", "nonsense", "1"], { rig });
   assertMatch(typo.stderr, /knows no key nonsense/);
+});
+
+Deno.test("core E.5: in safe mode doctor and config set say that config.jsonc is not read", async () => {
+  await using rig = await makeRig({ config: COMMENTED });
+  const env = { HERMES_SAFE_MODE: "1" };
+  const doctor = await runProgram(["doctor", "--demo", "--json"], { rig, env });
+  const config = JSON.parse(doctor.stdout).findings.find((one: { check: string }) => one.check === "config");
+  assertEquals(config, {
+    check: "config",
+    status: "warn",
+    message: `${rig.home}/config.jsonc is not read: HERMES_SAFE_MODE is set`,
+  });
+  const set = await runProgram(["config", "set", "agent.max_turns", "5"], { rig, env });
+  assertEquals([set.code, set.stdout.startsWith("agent.max_turns = 5")], [0, true]);
+  assertMatch(set.stderr, /warning: .*config\.jsonc is not read now: HERMES_SAFE_MODE is set/);
+  assertEquals((await runProgram(["config", "get", "agent.max_turns"], { rig, env })).stdout, "90\n");
+  assertEquals((await runProgram(["config", "get", "agent.max_turns"], { rig })).stdout, "5\n");
 });

@@ -99,6 +99,12 @@ Deno.test("mcp login ends when nobody comes, by Ctrl-C, and for a server that wa
     const plain = await runProgram(["mcp", "login", "plain"], { rig });
     assertEquals(plain.code, 1);
     assertMatch(plain.stderr, /its entry does not ask for a login: that is url with "auth": "oauth"/);
+    const closed = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    closed.close();
+    await runProgram(["mcp", "add", "gone", `http://127.0.0.1:${closed.addr.port}/mcp`, "--oauth"], { rig });
+    const gone = await runProgram(["mcp", "login", "gone", "--no-browser"], { rig });
+    assertEquals(gone.code, 1);
+    assertMatch(gone.stderr, /not logged in at "gone": .*\n {2}do: {2}start the server, or mend url\n$/);
     const refused = await runProgram(["mcp", "test", "plain"], { rig });
     assertMatch(refused.stderr, /HTTP 401|other credentials/);
     assertMatch(refused.stderr, /do: +give a token in headers\.Authorization, or "auth": "oauth"/);

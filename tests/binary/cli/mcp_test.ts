@@ -138,3 +138,24 @@ Deno.test("mcp add writes an entry and keeps comments, mcp remove takes it out; 
   assertMatch((await runProgram(["mcp", "remove", "desk"], { rig })).stdout, /^desk: taken out of /);
   assertMatch((await runProgram(["mcp"], { rig })).stdout, /^no MCP servers/);
 });
+
+Deno.test("mcp test that runs out of time says what the last try met", async () => {
+  await using rig = await makeRig();
+  // Ends at its first start, and says nothing at its second.
+  const flag = `${rig.home}/../started`;
+  const script = `test -e '${flag}' && exec sleep 20; touch '${flag}'; read line; exit 3`;
+  assertEquals((await runProgram(["mcp", "add", "slow", "--", "sh", "-c", script], { rig })).code, 0);
+  const { code, stderr } = await runProgram(["mcp", "test", "slow", "--timeout", "4"], { rig });
+  assertEquals(code, 1);
+  assertMatch(stderr, /no answer within 4 s; the last try: .*ended with code 3/);
+  assertMatch(stderr, /do: {2}run the command of the entry by hand/);
+});
+
+Deno.test("mcp test names the exit code of a program that ends before it is spoken to", async () => {
+  await using rig = await makeRig();
+  assertEquals((await runProgram(["mcp", "add", "gone", "--", "sh", "-c", "exit 7"], { rig })).code, 0);
+  const { code, stderr } = await runProgram(["mcp", "test", "gone"], { rig });
+  assertEquals(code, 1);
+  assertMatch(stderr, /^hermes: MCP server "gone" does not work: the server ended with code 7\n/);
+  assertMatch(stderr, /do: {2}run the command of the entry by hand/);
+});

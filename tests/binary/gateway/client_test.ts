@@ -1,4 +1,5 @@
 /** The client of docs/examples against the real program: typed calls, both dialects, and a line that breaks. */
+import { stripTypeScriptTypes } from "node:module";
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
 import {
   type Answer,
@@ -22,6 +23,14 @@ Deno.test("docs/examples/gateway_types.d.ts is what gateway --types writes", asy
   assertEquals(code, 0);
   const kept = await Deno.readTextFile(new URL("gateway_types.d.ts", EXAMPLES));
   assert(kept === stdout, "write it anew: hermes gateway --types > docs/examples/gateway_types.d.ts");
+});
+
+Deno.test("the examples run where types are only taken away, as in Node", async () => {
+  for (const name of ["gateway_client.ts", "gateway_connections.ts"]) {
+    const text = await Deno.readTextFile(new URL(name, EXAMPLES));
+    // Throws for syntax that is more than types, such as parameter properties.
+    assert(stripTypeScriptTypes(text).includes("export "), name);
+  }
 });
 
 /** A host on the pipes of a child process, as a host starts one. */

@@ -249,6 +249,11 @@ Deno.test("a skill is a command of its own: in the catalogue, and a directive of
     assert(skill.message.includes("Run the deploy script.") && skill.message.includes("to staging"));
     assertEquals((await host.refused("slash.exec", { session_id: sid, command: "/deploy" })).code, 4018);
     assertEquals((await exec(host, sid, "/skills")).output, "1 skill:\n/deploy: Ships the program.");
+    const usage = await host.refused("slash.exec", { session_id: sid, command: "/skills help" });
+    assertMatch(
+      usage.message,
+      /^Usage: \/skills \[list\] \| \/skills search\|browse\|inspect\|install <words> \| /,
+    );
     await host.turn(sid, skill.message);
     assert(JSON.stringify(model.calls()[0]!.body.messages).includes("Run the deploy script."));
 
