@@ -3,7 +3,7 @@
  * the compiled code in `<temp>/deno-compile-<program>.cache`: written by the first process of a program, with what it
  * had loaded by the time nothing more was being loaded, and only read by all later ones.
  */
-import { accessSync, constants, statSync, utimesSync } from "node:fs";
+import { accessSync, constants, lstatSync, lutimesSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { delay } from "@/lib/abort.ts";
 
@@ -12,7 +12,9 @@ export function missingCodeCache(embedded = import.meta.dirname): string | null 
   const root = Deno.build.standalone ? /^.*?[\\/]deno-compile-[^\\/]*/.exec(embedded ?? "")?.[0] : undefined;
   if (root === undefined) return null;
   const path = `${root}.cache`;
-  const cache = statSync(path, { throwIfNoEntry: false });
+  const cache = lstatSync(path, { throwIfNoEntry: false });
+  // In a folder that many write to, what lies there may be another user's, or lead elsewhere: it is left alone.
+  if (cache && (!cache.isFile() || cache.uid !== (Deno.uid() ?? cache.uid))) return null;
   // An older one belongs to the program that was here before.
   if (cache && cache.mtimeMs >= statSync(Deno.execPath()).ctimeMs) return null;
   try {
@@ -27,10 +29,10 @@ export function missingCodeCache(embedded = import.meta.dirname): string | null 
 /** The runtime writes in the turns of the event loop that follow a loading; one that is good already stays. */
 export async function codeCacheWritten(path: string): Promise<void> {
   const begun = Date.now();
-  const isNew = () => (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= begun;
+  const isNew = () => (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= begun;
   for (let turn = 0; turn < 20 && !isNew(); turn++) await delay(1);
   try {
-    utimesSync(path, new Date(), new Date());
+    lutimesSync(path, new Date(), new Date());
   } catch {
     // There is none: the next start tries again.
   }

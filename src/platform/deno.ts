@@ -65,7 +65,8 @@ async function readHead(path: string, limit: number): Promise<Uint8Array> {
 const files: Files = {
   read: (path) => Deno.readFile(path),
   readHead,
-  write: (path, data, options) => Deno.writeFile(path, data, modeOf(options)),
+  write: (path, data, options) =>
+    Deno.writeFile(path, data, { ...modeOf(options), createNew: options?.fresh ?? false }),
   append: (path, data, options) => Deno.writeFile(path, data, { ...modeOf(options), append: true }),
   rename: (from, to) => Deno.rename(from, to),
   remove: (path, options) => Deno.remove(path, { recursive: options?.recursive ?? false }),

@@ -30,8 +30,10 @@ export class HttpReader {
       size += line.length;
       if (size > MAX_HEAD) throw new TypeError("the head of the answer is too long");
       const colon = line.indexOf(":");
-      if (colon < 1) throw new TypeError("the head of the answer is broken");
-      headers.append(line.slice(0, colon).trim(), line.slice(colon + 1).trim());
+      if (colon < 1 || /\s/.test(line.slice(0, colon))) {
+        throw new TypeError("the head of the answer is broken");
+      }
+      headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
     }
     return { status: Number(match[1]), statusText: match[2] ?? "", headers };
   }
@@ -40,18 +42,22 @@ export class HttpReader {
   async *body(headers: Headers): AsyncGenerator<Bytes> {
     if (/\bchunked\b/i.test(headers.get("transfer-encoding") ?? "")) return yield* this.#chunks();
     const length = headers.get("content-length");
-    if (length !== null) return yield* this.#exactly(Number(length));
+    if (length !== null) {
+      // Two lengths are one too many, and none of another kind is believed: the rest would be taken for the whole.
+      if (!/^\d{1,15}$/.test(length)) throw new TypeError("the length of the answer is broken");
+      return yield* this.#exactly(Number(length));
+    }
     for (let piece = await this.#take(Infinity); piece; piece = await this.#take(Infinity)) yield piece;
   }
 
   async *#chunks(): AsyncGenerator<Bytes> {
     for (;;) {
       const line = await this.#line();
-      const size = /^[0-9a-f]+/i.exec(line)?.[0];
+      const size = /^([0-9a-f]{1,12})[ \t]*(?:;|$)/i.exec(line)?.[1];
       if (size === undefined) throw new TypeError("a chunk of the answer is broken");
       if (Number.parseInt(size, 16) === 0) return;
       yield* this.#exactly(Number.parseInt(size, 16));
-      await this.#line();
+      if (await this.#line() !== "") throw new TypeError("a chunk of the answer is broken");
     }
   }
 

@@ -28,8 +28,8 @@ export interface Files {
   read(path: string): Promise<Uint8Array>;
   /** Reads at most `limit` bytes from the start. */
   readHead(path: string, limit: number): Promise<Uint8Array>;
-  /** Creates or truncates. */
-  write(path: string, data: Uint8Array, options?: { mode?: number }): Promise<void>;
+  /** Creates or truncates; with `fresh` it only creates, and throws `AlreadyExists` for whatever is there. */
+  write(path: string, data: Uint8Array, options?: { mode?: number; fresh?: boolean }): Promise<void>;
   append(path: string, data: Uint8Array, options?: { mode?: number }): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   remove(path: string, options?: { recursive?: boolean }): Promise<void>;

@@ -12,6 +12,9 @@ type Identity = { readonly cert: string; readonly key: string } | null;
 /** Statuses whose answers have no body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
+/** Heads that only say that the answer will come. */
+const MAX_INTERIM = 16;
+
 /** Settles with the head of the answer; rejects when there is none. `init.signal` ends it at any time. */
 export async function fetchUnverified(url: string, init: RequestInit, identity: Identity): Promise<Response> {
   const { signal, ...rest } = init;
@@ -67,7 +70,7 @@ async function encodeRequest(asked: Request): Promise<Uint8Array> {
 }
 
 async function readResponse(reader: HttpReader, isHead: boolean, close: () => void): Promise<Response> {
-  for (;;) {
+  for (let heads = 0; heads <= MAX_INTERIM; heads++) {
     const { status, statusText, headers } = await reader.head();
     if (status >= 100 && status < 200) continue;
     if (isHead || BODILESS.has(status)) {
@@ -91,4 +94,5 @@ async function readResponse(reader: HttpReader, isHead: boolean, close: () => vo
     });
     return new Response(body, { status, statusText, headers });
   }
+  throw new TypeError("the server says again and again that it will answer");
 }

@@ -39,6 +39,14 @@ Deno.test("HttpReader refuses what is broken, too long, or no HTTP", async () =>
     [`${OK}Content-Length: 5\r\n\r\nhel`, /broke off/],
     [`${OK}Transfer-Encoding: chunked\r\n\r\nzz\r\n`, /chunk of the answer is broken/],
     [`${OK}Transfer-Encoding: chunked\r\n\r\n5\r\nhe`, /broke off/],
+    // Two readings of one answer: neither may be taken for a whole one.
+    [`${OK}Content-Length: five\r\n\r\nhello`, /length of the answer is broken/],
+    [`${OK}Content-Length: -5\r\n\r\nhello`, /length of the answer is broken/],
+    [`${OK}Content-Length: 5\r\nContent-Length: 2\r\n\r\nhello`, /length of the answer is broken/],
+    [`${OK}Transfer-Encoding: chunked\r\n\r\n2zz\r\nhe\r\n0\r\n\r\n`, /chunk of the answer is broken/],
+    [`${OK}Transfer-Encoding: chunked\r\n\r\n2\r\nhello\r\n0\r\n\r\n`, /chunk of the answer is broken/],
+    [`${OK} X-Folded: b\r\n\r\n`, /head of the answer is broken/],
+    [`${OK}X-Spaced : b\r\n\r\n`, /head of the answer is broken/],
   ];
   for (const [text, pattern] of cases) await assertRejects(() => read(text, 512), pattern);
 });

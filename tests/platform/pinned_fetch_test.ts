@@ -1,5 +1,6 @@
 /** Requests to addresses that were checked before, over TLS (core.md C.11). Names ending in `.invalid` lead nowhere. */
-import { assertEquals, assertMatch } from "../support/assert.ts";
+import { fetchAt } from "../../src/platform/pinned_fetch.ts";
+import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { writeNamedCertificate } from "../support/named_certificate.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -145,9 +146,46 @@ Deno.test("core C.11: NO_PROXY does not make a name be looked up again; a proxy 
       const [tls, http] = await site.askWith({ NO_PROXY: none, no_proxy: none }, asked, open);
       assertEquals([tls.text, http.text], ["here", "plain"], none);
     }
-    const [proxied] = await site.askWith({ https_proxy: "http://127.0.0.1:9" }, asked);
-    assertMatch(proxied.error, /tcp connect error/);
+    for (const https_proxy of ["http://127.0.0.1:9", "127.0.0.1:9"]) {
+      const [proxied] = await site.askWith({ https_proxy }, asked);
+      assertMatch(proxied.error, /tcp connect error/);
+    }
+    // What the runtime would read otherwise: neither may end in a lookup.
+    const [unlike] = await site.askWith(
+      { https_proxy: "http://127.0.0.1:9", no_proxy: "", NO_PROXY: "*" },
+      asked,
+    );
+    assertMatch(unlike.error, /tcp connect error/);
+    const [broken] = await site.askWith({ https_proxy: "http://[", no_proxy: "" }, asked);
+    assert(!/dns|lookup/i.test(broken.error), broken.error);
+    assertEquals(site.seen.length, 3);
   } finally {
     await plain.shutdown();
+  }
+});
+
+Deno.test("core C.11: what one machine has taken is not sent to the next when its answer breaks off", async () => {
+  const taken: string[] = [];
+  async function serve(listener: Deno.TcpListener): Promise<void> {
+    for await (const connection of listener) {
+      const buffer = new Uint8Array(1_024);
+      const size = await connection.read(buffer) ?? 0;
+      if (size > 0) taken.push(listener.addr.hostname);
+      connection.close();
+    }
+  }
+  const first = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = first.addr;
+  const second = Deno.listen({ hostname: "127.0.0.2", port });
+  const serving = Promise.all([serve(first), serve(second)]);
+  try {
+    const post = () =>
+      fetchAt(`http://a.invalid:${port}/`, { method: "POST", body: "once" }, ["127.0.0.1", "127.0.0.2"], {});
+    await assertRejects(post, /error sending request/);
+    assertEquals([...new Set(taken)], ["127.0.0.1"]);
+  } finally {
+    first.close();
+    second.close();
+    await serving;
   }
 });

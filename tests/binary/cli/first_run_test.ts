@@ -60,6 +60,20 @@ compiledTest("first run: a program that takes the place of another one leaves it
   assert((await Deno.stat(at.cache)).mtime!.getTime() > 1_700_000_000_000);
 });
 
+compiledTest(
+  "first run: what another user could have left in the place of the cache is not touched",
+  async () => {
+    await using at = await place();
+    const mine = `${at.cache}.mine`;
+    await Deno.writeTextFile(mine, "mine");
+    await Deno.utime(mine, 1_700_000_000, 1_700_000_000);
+    await Deno.symlink(mine, at.cache);
+    assertEquals(await at.start(), 0);
+    assertEquals(await Deno.readTextFile(mine), "mine");
+    assertEquals((await Deno.stat(mine)).mtime!.getTime(), 1_700_000_000_000);
+  },
+);
+
 compiledTest("first run: a temporary folder that cannot be written is no reason to fail", async () => {
   await using at = await place();
   assertEquals(await at.start({ TMPDIR: "/proc/1" }), 0);
