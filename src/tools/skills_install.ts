@@ -75,9 +75,11 @@ async function judge(name: string, files: ReadonlyMap<string, SkillFile>): Promi
   const document = files.get(SKILL_FILE);
   if (!document) throw new ToolError(`There is no ${SKILL_FILE}`);
   await checkDocument(new TextDecoder().decode(document.data), name);
+  checkSpellings([...files.keys()]);
   for (const [path, { data }] of files) {
     const text = new TextDecoder().decode(data);
-    if (looksBinary(text)) continue;
+    // The instructions are read by the model whatever they look like.
+    if (path !== SKILL_FILE && looksBinary(text)) continue;
     const found = new Set<string>();
     for (let at = 0; at === 0 || at < text.length; at += PIECE - OVERLAP) {
       for (const id of scanForInjection(text.slice(at, at + PIECE), "context")) found.add(id);
@@ -86,6 +88,17 @@ async function judge(name: string, files: ReadonlyMap<string, SkillFile>): Promi
     throw new ToolError(
       `${path} contained potential prompt injection (${[...found].join(", ")}). Nothing was installed`,
     );
+  }
+}
+
+/** On disks that know no difference of case the second would be written over the first, after it was judged. */
+function checkSpellings(paths: readonly string[]): void {
+  const seen = new Map<string, string>();
+  for (const path of paths) {
+    const plain = path.toLowerCase();
+    const twin = seen.get(plain);
+    if (twin !== undefined) throw new ToolError(`${twin} and ${path} are one file on some disks`);
+    seen.set(plain, path);
   }
 }
 

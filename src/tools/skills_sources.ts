@@ -107,10 +107,11 @@ function localOffer(skill: Skill, place: string, context: SourceContext): SkillO
   };
 }
 
-async function readFolder(dir: string, { platform }: SourceContext): Promise<Map<string, SkillFile>> {
+async function readFolder(dir: string, { platform, signal }: SourceContext): Promise<Map<string, SkillFile>> {
   const found = new Map<string, SkillFile>();
   let total = 0;
   async function walk(folder: string, depth: number): Promise<void> {
+    signal.throwIfAborted();
     for (const entry of await platform.files.list(folder)) {
       if (entry.name.startsWith(".") || SKIPPED.has(entry.name)) continue;
       const path = join(folder, entry.name);

@@ -9,6 +9,7 @@ import type { Child, Platform } from "@/platform/mod.ts";
 const MAX_OUTPUT = 4_000;
 const MAX_SNIPPETS = 20;
 const SNIPPET = /!`([^`\n]+)`/g;
+const VARIABLE = /\$\{(HERMES_SKILL_DIR|HERMES_SESSION_ID)\}/g;
 
 export interface RenderContext {
   readonly platform: Platform;
@@ -20,11 +21,14 @@ export interface RenderContext {
 
 export async function renderSkill(text: string, dir: string, context: RenderContext): Promise<string> {
   const { template_vars, inline_shell } = context.settings.skills;
-  const filled = template_vars
-    ? text.replaceAll("${HERMES_SKILL_DIR}", () => dir)
-      .replaceAll("${HERMES_SESSION_ID}", () => context.sessionId)
-    : text;
-  return inline_shell ? await runSnippets(filled, dir, context) : filled;
+  const values = template_vars ? { HERMES_SKILL_DIR: dir, HERMES_SESSION_ID: context.sessionId } : {};
+  if (!inline_shell) return fill(text, values);
+  const childEnv = { ...context.childEnv, ...values };
+  return await runSnippets(text, dir, { ...context, childEnv, fill: (part) => fill(part, values) });
+}
+
+function fill(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(VARIABLE, (whole, name: string) => values[name] ?? whole);
 }
 
 /** Whether `skills.inline_shell` would run something. */
@@ -32,15 +36,23 @@ export function hasSnippet(text: string): boolean {
   return text.search(SNIPPET) !== -1;
 }
 
-async function runSnippets(text: string, dir: string, context: RenderContext): Promise<string> {
+/**
+ * Only what the skill itself says is run, with the variables in its environment: a session's id is a client's choice
+ * and never part of a command.
+ */
+async function runSnippets(
+  text: string,
+  dir: string,
+  context: RenderContext & { fill(part: string): string },
+): Promise<string> {
   const parts: string[] = [];
   let from = 0, ran = 0;
   for (const match of text.matchAll(SNIPPET)) {
-    parts.push(text.slice(from, match.index));
-    parts.push(ran++ < MAX_SNIPPETS ? await runSnippet(match[1]!, dir, context) : match[0]);
+    parts.push(context.fill(text.slice(from, match.index)));
+    parts.push(ran++ < MAX_SNIPPETS ? await runSnippet(match[1]!, dir, context) : context.fill(match[0]));
     from = match.index + match[0].length;
   }
-  return parts.join("") + text.slice(from);
+  return parts.join("") + context.fill(text.slice(from));
 }
 
 async function runSnippet(command: string, dir: string, context: RenderContext): Promise<string> {

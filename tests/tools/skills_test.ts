@@ -170,6 +170,21 @@ Deno.test("skill_view runs inline commands only with skills.inline_shell, and en
   await kit.bench.platform.clock.delay(600);
 });
 
+Deno.test("inline commands are the skill's own words: what a client calls its session is no part of them", async () => {
+  await using kit = await makeKit({ inline_shell: true, inline_shell_timeout: 3 });
+  await kit.add(
+    "id",
+    "name: id\ndescription: x",
+    '${HERMES_SESSION_ID} !`echo "${HERMES_SESSION_ID}" ${HERMES_SKILL_DIR}`',
+  );
+  const dir = `${kit.bench.home}/skills/id`;
+  const signal = new AbortController().signal;
+  for (const sessionId of ["s1", "!`echo ran`", "$(echo ran)", '"; echo ran; "']) {
+    const text = await kit.registry.invocation("id", "", { settings: kit.settings, sessionId, signal });
+    assertEquals(text?.split("\n").at(-1), `${sessionId} ${sessionId} ${dir}`);
+  }
+});
+
 Deno.test("a broken front matter is told on stderr once; the skill keeps the name of its folder", async () => {
   await using kit = await makeKit();
   await kit.add("broken", "name: [");
