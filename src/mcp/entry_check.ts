@@ -41,8 +41,12 @@ function nameOf(program: string): string {
 function shellArguments(command: string, args: readonly string[]): readonly string[] | null {
   if (SHELLS.test(nameOf(command))) return args;
   if (!STARTERS.test(nameOf(command))) return null;
-  const at = args.findIndex((arg) => SHELLS.test(nameOf(arg)));
-  return at < 0 ? null : args.slice(at + 1);
+  // `env -S` takes a whole command line in one argument.
+  const words = args.flatMap((arg) => arg.split(/\s+/)).map((word) =>
+    word.replace(/^(-S|--split-string=)?["']?/, "")
+  );
+  const at = words.findIndex((word) => SHELLS.test(nameOf(word)));
+  return at < 0 ? null : words.slice(at + 1);
 }
 
 /** Why it is not started; `null` = nothing to say. */

@@ -3,12 +3,27 @@ import type { HttpClient, Platform, TlsSettings } from "@/platform/mod.ts";
 import type { TlsFiles } from "./entry_types.ts";
 import { McpFailure } from "./failure.ts";
 
-/** Throws `McpFailure` when a file cannot be read or holds nothing of use. */
-export async function openHttpClient(tls: TlsFiles | null, platform: Platform): Promise<HttpClient> {
-  if (tls === null) return { fetch: (url, init) => platform.fetch(url, init), close: () => {} };
+/**
+ * For requests to the server at `server`, and to those that it sends its clients to for a login. Where certificates
+ * are not checked that counts for the host that the entry names; any other is checked as always. Throws `McpFailure`
+ * when a file cannot be read or holds nothing of use.
+ */
+export async function openHttpClient(
+  server: string,
+  tls: TlsFiles | null,
+  platform: Platform,
+): Promise<HttpClient> {
+  const usual: HttpClient["fetch"] = (url, init) => platform.fetch(url, init);
+  if (tls === null) return { fetch: usual, close: () => {} };
   const settings = await readTlsFiles(tls, platform);
   try {
-    return platform.httpClient(settings);
+    const client = platform.httpClient(settings);
+    if (settings.verify) return client;
+    const { hostname } = new URL(server);
+    return {
+      fetch: (url, init) => new URL(url).hostname === hostname ? client.fetch(url, init) : usual(url, init),
+      close: () => client.close(),
+    };
   } catch (error) {
     const names = [tls.ca, tls.cert, tls.key].filter((name) => name !== null).join(", ");
     const reason = error instanceof Error ? error.message : String(error);

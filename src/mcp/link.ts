@@ -40,7 +40,7 @@ function stdioTransport(config: StdioConfig, { platform, log, cwd, env }: Connec
 }
 
 async function httpLink(name: string, config: HttpConfig, options: ConnectOptions): Promise<Link> {
-  const client = await openHttpClient(config.tls, options.platform);
+  const client = await openHttpClient(config.url, config.tls, options.platform);
   let sawPage = false;
   const tracked = trackedFetch(client);
   const fetch: Fetch = async (url, init) => {
@@ -52,7 +52,7 @@ async function httpLink(name: string, config: HttpConfig, options: ConnectOption
   const http = {
     requestInit: { headers: { ...config.headers } },
     fetch,
-    ...(config.oauth ? { authProvider: new StoredTokenAuth(name, options.tokens(config.url)) } : {}),
+    ...(config.oauth ? { authProvider: new StoredTokenAuth(name, options.tokens(config.url), tracked) } : {}),
   };
   const url = new URL(config.url);
   const transport = config.type === "sse"

@@ -7,12 +7,13 @@ import type { Platform } from "@/platform/mod.ts";
 import type { HttpConfig } from "./entry_types.ts";
 import { asFailure, McpFailure } from "./failure.ts";
 import { openHttpClient } from "./http_client.ts";
-import type { Fetch } from "./http_fetch.ts";
+import { type Fetch, trackedFetch } from "./http_fetch.ts";
 import { LoginProvider } from "./login_provider.ts";
 import { listenForRedirect } from "./redirect_listener.ts";
 import { auth, extractWWWAuthenticateParams } from "./sdk.ts";
 import { plainTokens, type TokenStore } from "./token_store.ts";
 
+const MAX_HOPS = 5;
 const HEADERS = { Accept: "application/json, text/event-stream" };
 
 export interface LoginOptions {
@@ -50,14 +51,14 @@ export async function login(
   const onAbort = () => stop.abort(new McpFailure("aborted", "cancelled"));
   options.signal.addEventListener("abort", onAbort, { once: true });
   const state = platform.ids.hex(32);
-  const client = await openHttpClient(config.tls, platform);
+  const client = await openHttpClient(config.url, config.tls, platform);
   const listener = await listenForRedirect(oauth.redirectPort, state).catch((error) => {
     client.close();
     throw error;
   });
   try {
     const provider = new LoginProvider(oauth, listener.url, state, options.show);
-    const work = run(config, provider, boundFetch(client, stop.signal), listener.answer);
+    const work = run(config, provider, boundFetch(trackedFetch(client), stop.signal), listener.answer);
     await abortable(work, stop.signal);
     return await keep(provider, store);
   } catch (error) {
@@ -70,12 +71,12 @@ export async function login(
   }
 }
 
-/** Requests that carry credentials go nowhere else than where they were sent. */
-function boundFetch(client: { fetch: Fetch | Platform["fetch"] }, signal: AbortSignal): Fetch {
-  return async (url, init) => {
-    const redirect = (init?.method ?? "GET") === "GET" ? "follow" : "manual";
-    return await client.fetch(String(url), { ...init, redirect, signal });
-  };
+/**
+ * Requests carry credentials, and answers say where more of them go, so both stay where they were sent: the SDK
+ * follows redirects by itself within one origin, nothing else is followed.
+ */
+function boundFetch(fetch: Fetch, signal: AbortSignal): Fetch {
+  return (url, init) => fetch(url, { ...init, redirect: "manual", signal });
 }
 
 async function run(
@@ -107,13 +108,26 @@ async function challengeOf(
   headers: Readonly<Record<string, string>>,
   fetchFn: Fetch,
 ): Promise<{ resourceMetadataUrl?: URL; scope?: string }> {
-  const response = await fetchFn(url, { headers: { ...headers, ...HEADERS } });
+  const response = await askWithin(url, { ...headers, ...HEADERS }, fetchFn);
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
   await response.body?.cancel();
   return {
     ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}),
     ...(scope === undefined ? {} : { scope }),
   };
+}
+
+/** Follows redirects within the origin only. */
+async function askWithin(url: string, headers: Record<string, string>, fetchFn: Fetch): Promise<Response> {
+  let address = url;
+  for (let hops = 0;; hops++) {
+    const response = await fetchFn(address, { headers });
+    const location = response.headers.get("location");
+    const next = location !== null && response.status < 400 ? URL.parse(location, address) : null;
+    if (next?.origin !== new URL(address).origin || hops === MAX_HOPS) return response;
+    await response.body?.cancel();
+    address = next.href;
+  }
 }
 
 async function keep(provider: LoginProvider, store: TokenStore): Promise<LoginResult> {

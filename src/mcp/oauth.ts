@@ -4,6 +4,7 @@
  * to get one. Several programs share the file, so it is read for each request and another one's token is taken.
  */
 import { asFailure, McpFailure } from "./failure.ts";
+import type { Fetch } from "./http_fetch.ts";
 import {
   type AuthProvider,
   discoverOAuthServerInfo,
@@ -21,13 +22,16 @@ const REFRESH_MS = 30_000;
 export class StoredTokenAuth implements AuthProvider {
   readonly #server: string;
   readonly #store: TokenStore;
+  readonly #fetch: Fetch;
   /** The token of the last request. */
   #given: string | null = null;
   #refreshing: Promise<void> | null = null;
 
-  constructor(server: string, store: TokenStore) {
+  /** `fetch`: without the entry's own headers, which are for its server and not for who renews the login. */
+  constructor(server: string, store: TokenStore, fetch: Fetch) {
     this.#server = server;
     this.#store = store;
+    this.#fetch = fetch;
   }
 
   async token(): Promise<string | undefined> {
@@ -48,7 +52,8 @@ export class StoredTokenAuth implements AuthProvider {
     if (login.tokens.access_token !== this.#given) return; // Somebody else was faster.
     if (!login.tokens.refresh_token) throw this.#hopeless("the login has run out");
     try {
-      const tokens = plainTokens(await freshTokens(login, challenge));
+      const tokens = plainTokens(await freshTokens(login, challenge, this.#fetch));
+      if (await this.#store.load() === null) throw new McpFailure("hopeless", "somebody has logged out");
       await this.#store.save({ ...login, tokens: { ...login.tokens, ...tokens } });
     } catch (error) {
       if (error instanceof McpFailure) throw this.#hopeless(error.message);
@@ -66,10 +71,10 @@ export class StoredTokenAuth implements AuthProvider {
 
 async function freshTokens(
   { client, issuer, resource, tokens }: StoredLogin,
-  { response, serverUrl, fetchFn }: Challenge,
+  { response, serverUrl }: Challenge,
+  fetch: Fetch,
 ): ReturnType<typeof refreshAuthorization> {
-  const bounded: Challenge["fetchFn"] = (url, init) =>
-    fetchFn(url, { ...init, signal: AbortSignal.timeout(REFRESH_MS) });
+  const bounded: Fetch = (url, init) => fetch(url, { ...init, signal: AbortSignal.timeout(REFRESH_MS) });
   const { resourceMetadataUrl } = extractWWWAuthenticateParams(response);
   const found = await discoverOAuthServerInfo(serverUrl, {
     ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}),

@@ -173,3 +173,57 @@ Deno.test("core G.3: a refresh token is shown to nobody but the authorisation se
     assertEquals(server.grants, ["authorization_code"]);
   });
 });
+
+Deno.test("core G.3: an entry's own headers are for its server: who renews the login does not get them", async () => {
+  await withLogin(async ({ server, bench, login }) => {
+    await login();
+    server.keyed.length = 0;
+    const seat = bench.session();
+    await seat.json("mcp__desk__echo", { text: "one" });
+    server.expire();
+    assertEquals(await seat.json("mcp__desk__echo", { text: "two" }), { result: "two" });
+    assertEquals(server.grants, ["authorization_code", "refresh_token"]);
+    assertEquals([...new Set(server.keyed)], ["/mcp"]);
+  }, { headers: { "x-key": "k" } });
+});
+
+Deno.test("core G.3: a login follows no redirect to another host, with neither headers nor tokens", async () => {
+  const seen: string[] = [];
+  const stranger = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, async (request) => {
+    seen.push(
+      `${request.method} ${new URL(request.url).pathname} ${request.headers.get("x-key")} ${await request
+        .text()}`,
+    );
+    return new Response(null, { status: 404 });
+  });
+  try {
+    for (const path of ["/mcp", "/where-to-log-in", "/.well-known/oauth-authorization-server", "/token"]) {
+      await withLogin(async ({ server, login }) => {
+        server.moved.set(path, `http://127.0.0.1:${stranger.addr.port}/take`);
+        await login().catch(() => {/* some of them cannot be done without */});
+        assertEquals(seen, [], path);
+      }, { headers: { "x-key": "k" } });
+    }
+  } finally {
+    await stranger.shutdown();
+  }
+});
+
+Deno.test("core G.3: a server that moved within its origin is asked there what a login needs", async () => {
+  await withLogin(async ({ server, login, bench }) => {
+    server.moved.set("/mcp", `${server.origin}/mcp/`);
+    assertEquals((await login())?.scope, "tools");
+    assertEquals(await bench.session().json("mcp__desk__echo", { text: "moved" }), { result: "moved" });
+  });
+});
+
+Deno.test("core G.3: a renewal that a logout overtakes does not log in again", async () => {
+  await withLogin(async ({ server, bench, login, path }) => {
+    await login();
+    server.expire();
+    server.beforeToken = async () => void await bench.mcp.logout("desk");
+    const { status } = (await bench.mcp.test("desk", 10_000))!;
+    assertMatch(status.error!, /somebody has logged out; run: hermes mcp login desk$/);
+    assertEquals(await Deno.stat(path).catch(() => null), null);
+  });
+});

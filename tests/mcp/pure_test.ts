@@ -189,6 +189,8 @@ Deno.test("core G.3: shell scripts that send secrets away or plant something are
     assert(suspicion("sh", ["-lc", script]), script);
     assert(suspicion("/usr/bin/env", ["-i", "PATH=/bin", "bash", "-c", script]), script);
     assert(suspicion("timeout", ["60", "busybox", "sh", "-ec", script]), script);
+    assert(suspicion("env", ["-S", `bash -c '${script}'`]), script);
+    assert(suspicion("/usr/bin/env", [`-Ssh -c '${script}'`]), script);
     assertEquals(suspicion("python", ["-c", script]), null);
   }
 });

@@ -1,6 +1,8 @@
 /** Servers behind TLS of their own kind: a company's authority, none at all, certificates on both sides. */
 import { textOf } from "@/core/mod.ts";
-import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { createDenoPlatform } from "@/platform/deno.ts";
+import { openHttpClient } from "../../src/mcp/http_client.ts";
+import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { type McpScript, startMcpHttp } from "../support/mcp_server.ts";
 import { eventually } from "../support/program.ts";
 import { type Certificates, startTlsFront, type TlsFront, writeCertificates } from "../support/tls.ts";
@@ -110,5 +112,19 @@ Deno.test("core G.1: a file that is missing or no certificate is told and not tr
     const seat = await open({ ssl_verify: certificates.ca, timeout: 5 });
     const outcome = await seat.run("mcp__web__echo", { text: "well" });
     assert(!outcome.isError, textOf(outcome.content));
+  });
+});
+
+Deno.test("core G.1: ssl_verify false is said of one host: another that it sends us to is checked as always", async () => {
+  await withTls({}, async ({ front }) => {
+    const tls = { verify: false, ca: null, cert: null, key: null };
+    const client = await openHttpClient(`${front.origin}/mcp`, tls, createDenoPlatform());
+    const { port } = new URL(front.origin);
+    await (await client.fetch(`${front.origin}/nothing`)).body?.cancel();
+    await assertRejects(
+      () => client.fetch(`https://localhost:${port}/token`, { method: "POST" }),
+      /certificate/i,
+    );
+    client.close();
   });
 });

@@ -14,6 +14,12 @@ export interface OAuthServer extends AsyncDisposable {
   readonly registered: Record<string, unknown>[];
   /** Requests to the token endpoint, by grant type. */
   readonly grants: string[];
+  /** Paths of requests that bore the header `x-key`. */
+  readonly keyed: string[];
+  /** Paths whose requests are sent on to another address (307). */
+  readonly moved: Map<string, string>;
+  /** Runs before an answer of the token endpoint goes out. */
+  beforeToken: () => Promise<void>;
   /** Access tokens that were given until now are no longer taken. */
   expire(): void;
   /** Refresh tokens neither. */
@@ -113,6 +119,9 @@ export async function startOAuthServer(): Promise<OAuthServer> {
 
   function route(request: Request): Response | Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
+    if (request.headers.has("x-key")) server.keyed.push(pathname);
+    const elsewhere = server.moved.get(pathname);
+    if (elsewhere) return new Response(null, { status: 307, headers: { location: elsewhere } });
     switch (pathname) {
       case "/where-to-log-in":
         return Response.json({ resource: `${origin}/mcp`, authorization_servers: [origin] });
@@ -132,9 +141,11 @@ export async function startOAuthServer(): Promise<OAuthServer> {
       case "/authorize":
         return authorize(searchParams);
       case "/token":
-        return token(request);
+        return token(request).finally(() => server.beforeToken());
       default:
-        return pathname === "/mcp" ? guarded(request, pathname) : new Response(null, { status: 404 });
+        return pathname.replace(/\/$/, "") === "/mcp"
+          ? guarded(request, "/mcp")
+          : new Response(null, { status: 404 });
     }
   }
 
@@ -151,6 +162,9 @@ export async function startOAuthServer(): Promise<OAuthServer> {
     given: [] as string[],
     registered: [] as Record<string, unknown>[],
     grants: [] as string[],
+    keyed: [] as string[],
+    moved: new Map<string, string>(),
+    beforeToken: () => Promise.resolve(),
     deny: false,
     expire: () => access.clear(),
     revoke: () => refresh.clear(),
