@@ -2,6 +2,7 @@
  * May a server of the outside ask the model while one of its tools runs? The guard decides as for a call of that server
  * (`policy.rules`); where it wants a person's word, the person is asked, and silence is no consent.
  */
+import { isAbort } from "@/lib/abort.ts";
 import type { AskOutcome } from "./asks.ts";
 import type { SampleAnswer, SampleRequest } from "./sampler.ts";
 import { type Running, safely } from "./tool_running.ts";
@@ -17,7 +18,13 @@ export async function sampleFor(
 ): Promise<SampleAnswer> {
   if (!scope.sampler) throw new Error("no model can be asked here");
   await allowed(one, request, scope);
-  return await scope.sampler(request);
+  try {
+    return await scope.sampler(request);
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    // A stranger reads it, and a provider may repeat the key in it.
+    throw new Error(scope.guard.redact(error instanceof Error ? error.message : String(error), "full"));
+  }
 }
 
 async function allowed(
