@@ -15,7 +15,14 @@ export interface KeptFile {
 export async function keepFile(hermes: Hermes, { folder, name, ending, bytes }: KeptFile): Promise<string> {
   const { files } = hermes.platform;
   await files.mkdir(folder, { mode: 0o700 });
-  const path = await freePath(hermes, `${folder}/${name}`, ending);
-  await files.write(path, bytes, { mode: 0o600 });
-  return path;
+  for (;;) {
+    const path = await freePath(hermes, `${folder}/${name}`, ending);
+    try {
+      await files.write(path, bytes, { mode: 0o600, fresh: true });
+      return path;
+    } catch (error) {
+      // Another connection took the name in the meantime.
+      if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+    }
+  }
 }
