@@ -47,7 +47,10 @@ export function configPaths(platform: Platform, home: string): ConfigPaths {
   };
 }
 
-/** The machine's own settings (core.md E.1). Not movable by the environment, which is the user's. */
+/**
+ * The machine's own settings (core.md E.1). Not movable by the environment, which is the user's, and in a folder that
+ * only administrators can make: below `C:\ProgramData` any user could.
+ */
 export function adminConfigPath(platform: Platform): string {
-  return platform.os === "windows" ? "C:\\ProgramData\\hermes\\config.jsonc" : "/etc/hermes/config.jsonc";
+  return platform.os === "windows" ? "C:\\Program Files\\hermes\\config.jsonc" : "/etc/hermes/config.jsonc";
 }
