@@ -11,28 +11,36 @@ import { delay } from "@/lib/abort.ts";
 export function missingCodeCache(embedded = import.meta.dirname): string | null {
   const root = Deno.build.standalone ? /^.*?[\\/]deno-compile-[^\\/]*/.exec(embedded ?? "")?.[0] : undefined;
   if (root === undefined) return null;
-  const path = `${root}.cache`;
-  const cache = lstatSync(path, { throwIfNoEntry: false });
-  // In a folder that many write to, what lies there may be another user's, or lead elsewhere: it is left alone.
-  if (cache && (!cache.isFile() || cache.uid !== (Deno.uid() ?? cache.uid))) return null;
-  // An older one belongs to the program that was here before.
-  if (cache && cache.mtimeMs >= statSync(Deno.execPath()).ctimeMs) return null;
   try {
+    const path = `${root}.cache`;
+    const cache = lstatSync(path, { throwIfNoEntry: false });
+    // In a folder that many write to, what lies there may be another user's, or lead elsewhere: it is left alone.
+    if (cache && (!cache.isFile() || cache.uid !== (Deno.uid() ?? cache.uid))) return null;
+    // An older one belongs to the program that was here before.
+    if (cache && cache.mtimeMs >= programTime()) return null;
     // Where nothing can be written each start would be a first one.
     accessSync(cache ? path : dirname(root), constants.W_OK);
     return path;
   } catch {
+    // No place for it, or the program's file has gone already: no reason not to start.
     return null;
   }
+}
+
+/** When the program came to its place, in milliseconds; unpacking and moving keep other times, but not this one. */
+function programTime(): number {
+  return statSync(Deno.execPath()).ctimeMs;
 }
 
 /** The runtime writes in the turns of the event loop that follow a loading; one that is good already stays. */
 export async function codeCacheWritten(path: string): Promise<void> {
   const begun = Date.now();
   const isNew = () => (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= begun;
-  for (let turn = 0; turn < 20 && !isNew(); turn++) await delay(1);
   try {
-    lutimesSync(path, new Date(), new Date());
+    for (let turn = 0; turn < 20 && !isNew(); turn++) await delay(1);
+    // Not before the program, also where the clock was put back since that came.
+    const now = Math.max(Date.now(), programTime() + 1) / 1000;
+    lutimesSync(path, now, now);
   } catch {
     // There is none: the next start tries again.
   }
