@@ -137,6 +137,8 @@ function search({ hermes, terminal, parsed, words }: Context): number {
         title: hit.title,
         started_at: hit.startedAt,
         snippet: hit.snippet,
+        before: hit.before,
+        after: hit.after,
       }));
     }
     return 0;

@@ -130,6 +130,7 @@ export type {
   RunRow,
   RunStore,
   SearchHit,
+  SearchNeighbour,
   SeenOffer,
   SessionConfig,
   SessionNotice,

@@ -146,6 +146,14 @@ export interface SearchHit {
   readonly snippet: string;
   readonly title: string | null;
   readonly startedAt: number;
+  /** The messages around it in its session, cut to 200 characters; `null` where there is none. */
+  readonly before: SearchNeighbour | null;
+  readonly after: SearchNeighbour | null;
+}
+
+export interface SearchNeighbour {
+  readonly role: string;
+  readonly text: string;
 }
 
 export interface SessionStore {

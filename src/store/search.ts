@@ -2,7 +2,7 @@
  * Full-text search over all stored conversations (core.md D.9). Few matches are ranked; of many the newest come
  * first, because ranking would have to read every one of them.
  */
-import { HermesError, type SearchHit } from "@/core/contract.ts";
+import { HermesError, type SearchHit, type SearchNeighbour } from "@/core/contract.ts";
 import type { Db, SqlRow, SqlValue } from "./db.ts";
 import { HIDDEN_SOURCES } from "./listing.ts";
 import { planSearch, type SearchPlan } from "./search_query.ts";
@@ -21,6 +21,9 @@ const SNIPPET_TOKENS = 40;
 /** Trigram tokens are single characters with an overlap; characters around a contained term. */
 const SNIPPET_TRIGRAMS = 64;
 const SNIPPET_MARGIN = 60;
+const NEIGHBOUR_CHARS = 200;
+/** Rows of other sessions between two of one: further away nothing is looked for. */
+const NEIGHBOUR_ROWS = 1_000;
 
 export interface SearchOptions {
   readonly limit?: number;
@@ -95,7 +98,7 @@ function searchIndex(
     page.limit,
     page.offset,
   );
-  return rows.map((row) => toHit(row, row["snippet"] as string));
+  return rows.map((row) => toHit(db, row, row["snippet"] as string));
 }
 
 /**
@@ -148,7 +151,7 @@ function searchContained(
     page.limit,
     page.offset,
   );
-  return rows.map((row) => toHit(row, excerpt(row["text"] as string, terms)));
+  return rows.map((row) => toHit(db, row, excerpt(row["text"] as string, terms)));
 }
 
 /** The first of the terms with some text around it. */
@@ -164,13 +167,27 @@ function excerpt(text: string, terms: readonly string[]): string {
   return `${start > 0 ? "…" : ""}${marked}${end < text.length ? "…" : ""}`.toWellFormed();
 }
 
-function toHit(row: SqlRow, snippet: string): SearchHit {
+function toHit(db: Db, row: SqlRow, snippet: string): SearchHit {
+  const [messageId, sessionId] = [row["id"] as number, row["session_id"] as string];
   return {
-    messageId: row["id"] as number,
-    sessionId: row["session_id"] as string,
+    messageId,
+    sessionId,
     role: row["role"] as string,
     snippet,
     title: row["title"] as string | null,
     startedAt: row["started_at"] as number,
+    before: neighbour(db, BEFORE, sessionId, messageId),
+    after: neighbour(db, AFTER, sessionId, messageId),
   };
+}
+
+// By row id: an index of the session would gather all of its rows for one.
+const NEIGHBOURS = `SELECT role, substr(coalesce(search_text, content), 1, ${NEIGHBOUR_CHARS}) AS text
+  FROM messages NOT INDEXED WHERE session_id = ?1 AND display_kind IS NULL AND (active = 1 OR compacted = 1)`;
+const BEFORE = `${NEIGHBOURS} AND id < ?2 AND id >= ?2 - ${NEIGHBOUR_ROWS} ORDER BY id DESC LIMIT 1`;
+const AFTER = `${NEIGHBOURS} AND id > ?2 AND id <= ?2 + ${NEIGHBOUR_ROWS} ORDER BY id LIMIT 1`;
+
+function neighbour(db: Db, sql: string, sessionId: string, messageId: number): SearchNeighbour | null {
+  const row = db.get(sql, sessionId, messageId);
+  return row ? { role: row["role"] as string, text: ((row["text"] ?? "") as string).toWellFormed() } : null;
 }

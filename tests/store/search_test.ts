@@ -22,6 +22,21 @@ Deno.test("core 53: a prefix, an exact phrase and a CJK word are found and marke
   assertEquals(find("東京都"), ["昨日>>>東京都<<<庁へ行った"]);
 });
 
+Deno.test("core D.9: a match comes with the messages around it, cut, of its own session alone", async () => {
+  const { rig, store } = await stored("first", "x".repeat(300), "the needle", "last");
+  await using _ = rig;
+  await store.createSession(sessionRow("s2", { title: "other" }));
+  await store.appendMessages("s2", [user("needle alone")]);
+  await store.appendMessages("s1", [user("needle again")]);
+  const [again, alone, middle] = store.search("needle", { sort: "newest" });
+  assertEquals([middle!.before, middle!.after], [
+    { role: "user", text: "x".repeat(200) },
+    { role: "user", text: "last" },
+  ]);
+  assertEquals([alone!.before, alone!.after], [null, null]);
+  assertEquals([again!.before, again!.after], [{ role: "user", text: "last" }, null]);
+});
+
 Deno.test("search() finds CJK words that are too short for trigrams", async () => {
   const { rig, find } = await stored("昨日東京へ行った", "100%東_京", "plain");
   await using _ = rig;
