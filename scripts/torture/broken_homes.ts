@@ -88,7 +88,7 @@ const WRITE_WAITS_MS = 20_000;
 export async function lockedForAll(home: BrokenHome): Promise<void> {
   await withAllDoors(home, async (scene) => {
     await turns(scene, "before", isComplete);
-    const db = new DatabaseSync(`${home.rig.home}/hermes.db`);
+    const db = new DatabaseSync(`${home.rig.home}/hermes.db`, { timeout: 10_000 });
     db.exec("PRAGMA busy_timeout=5000; BEGIN IMMEDIATE");
     const during = turns(scene, "during", home.lockMs < WRITE_WAITS_MS ? isComplete : saysWhatToDo);
     await new Promise((resolve) => setTimeout(resolve, home.lockMs));

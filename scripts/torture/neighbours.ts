@@ -69,7 +69,7 @@ async function lockedDatabase({ rig, judge, lockMs }: Scene): Promise<void> {
   const program = new StdioProgram(["gateway"], rig, judge);
   const session = await openSession(program, rig);
   await turnOn(program, session, "before hello");
-  const db = new DatabaseSync(`${rig.home}/hermes.db`);
+  const db = new DatabaseSync(`${rig.home}/hermes.db`, { timeout: 10_000 });
   db.exec("PRAGMA busy_timeout=5000; BEGIN IMMEDIATE");
   const pause = new Promise((resolve) => setTimeout(resolve, lockMs));
   const turn = turnOn(program, session, "during hello", lockMs + 30_000);

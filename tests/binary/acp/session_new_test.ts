@@ -243,7 +243,7 @@ Deno.test("D6: a database of a newer version refuses sessions with a clear text"
   await using rig = await makeRig();
   await Deno.writeTextFile(`${rig.home}/hermes.db`, "");
   const { DatabaseSync } = await import("node:sqlite");
-  const db = new DatabaseSync(`${rig.home}/hermes.db`);
+  const db = new DatabaseSync(`${rig.home}/hermes.db`, { timeout: 10_000 });
   db.exec(
     "CREATE TABLE schema_version (version INTEGER NOT NULL); INSERT INTO schema_version VALUES (100000)",
   );

@@ -106,7 +106,7 @@ Deno.test("C9: while a turn runs /reset, /compact and /model x are refused as bu
 Deno.test("D6: a database that another process holds for a while delays a session, and does not refuse it", async () => {
   await withAcp({ turns: ["ok"] }, async ({ acp, rig }) => {
     const { DatabaseSync } = await import("node:sqlite");
-    const db = new DatabaseSync(`${rig.home}/hermes.db`);
+    const db = new DatabaseSync(`${rig.home}/hermes.db`, { timeout: 10_000 });
     db.exec("BEGIN IMMEDIATE");
     const opened = acp.send("session/new", place(rig.workspace));
     assertEquals((await acp.ask("session/set_mode", { sessionId: "nope", modeId: "x" })).error?.code, -32002);

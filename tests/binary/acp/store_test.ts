@@ -259,7 +259,7 @@ Deno.test("acp 43: a missing parent row is told to the user, and the session loa
     await acp.prompt(forked, "more");
     await acp.close();
     const { DatabaseSync } = await import("node:sqlite");
-    const db = new DatabaseSync(`${rig.home}/hermes.db`);
+    const db = new DatabaseSync(`${rig.home}/hermes.db`, { timeout: 10_000 });
     db.exec("PRAGMA foreign_keys = OFF");
     db.prepare("DELETE FROM messages WHERE session_id = ?").run(sessionId);
     db.prepare("DELETE FROM sessions WHERE id = ?").run(sessionId);

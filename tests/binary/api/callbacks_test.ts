@@ -128,7 +128,7 @@ Deno.test("callbacks: a clock that was put back meanwhile does not hold up what 
     await eventually(() => closed.received.length === 1);
     await api.stop("SIGKILL");
   }
-  const db = new DatabaseSync(`${rig.home}/hermes.db`);
+  const db = new DatabaseSync(`${rig.home}/hermes.db`, { timeout: 10_000 });
   // As if the first try had been made five hours later than it is now.
   db.prepare("UPDATE api_callbacks SET url = ?, next_at = ?").run(
     `${receiver.url}/x`,

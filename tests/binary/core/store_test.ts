@@ -67,7 +67,7 @@ Deno.test("core 47: four processes start on an empty data directory at the same 
 
 /** Holds the write lock of the database, as another program would; what is returned gives it back. */
 function holdLock(rig: Rig): () => void {
-  const db = new DatabaseSync(`${rig.home}/hermes.db`);
+  const db = new DatabaseSync(`${rig.home}/hermes.db`, { timeout: 10_000 });
   db.exec("PRAGMA busy_timeout=5000; BEGIN IMMEDIATE");
   return () => {
     db.exec("ROLLBACK");

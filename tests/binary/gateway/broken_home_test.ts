@@ -103,7 +103,7 @@ Deno.test("A.7: a database that cannot be written fails each method by its own n
     const before = await state();
     const second = (before[1] as Json).messages.filter((row: Json) => row.role === "user")[1].row_id;
     const { DatabaseSync } = await import("node:sqlite");
-    const db = new DatabaseSync(`${rig.home}/hermes.db`);
+    const db = new DatabaseSync(`${rig.home}/hermes.db`, { timeout: 10_000 });
     const stops = ["sessions", "messages"].flatMap((table) =>
       ["INSERT", "UPDATE", "DELETE"].map((event) => [`stop_${table}_${event}`, `${event} ON ${table}`])
     );

@@ -12,7 +12,7 @@ const FACTOR = 8;
 /** Sessions `from` to `to`, in one transaction; the schema is the program's own. */
 async function fill(home: string, from: number, to: number): Promise<void> {
   const { DatabaseSync } = await import("node:sqlite");
-  const db = new DatabaseSync(`${home}/hermes.db`);
+  const db = new DatabaseSync(`${home}/hermes.db`, { timeout: 10_000 });
   db.exec("PRAGMA synchronous=OFF; BEGIN");
   const add = db.prepare(
     `INSERT INTO sessions (id, source, root_id, started_at, last_activity_at, preview, cwd, message_count)

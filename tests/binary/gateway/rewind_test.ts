@@ -179,7 +179,7 @@ Deno.test("a rewind that cannot be written is 5008 and leaves memory as it was",
   await withGateway({ model: THREE }, async ({ host, rig }) => {
     const { sid, ids } = await threeTurns(host);
     const { DatabaseSync } = await import("node:sqlite");
-    const other = new DatabaseSync(`${rig.home}/hermes.db`);
+    const other = new DatabaseSync(`${rig.home}/hermes.db`, { timeout: 10_000 });
     other.exec("CREATE TRIGGER stop BEFORE INSERT ON messages BEGIN SELECT RAISE(ABORT, 'stopped'); END");
     const refused = await host.refused("prompt.submit", {
       session_id: sid,
