@@ -5,6 +5,7 @@
  */
 import type { Hermes } from "@/app/mod.ts";
 import { NOBODY_TO_ASK, type Session, type TurnHandle, type TurnResult } from "@/core/contract.ts";
+import { LONGEST_TIMER_MS } from "@/lib/abort.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs, UsageError } from "./args.ts";
 import { describeError } from "./errors.ts";
@@ -93,9 +94,6 @@ async function openSession(hermes: Hermes, parsed: ParsedArgs, platform: Platfor
   });
 }
 
-/** A longer timer would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
 /** Why the turn was stopped from outside, if it was. */
 type Stop = "interrupt" | "timeout" | "broken" | null;
 
@@ -117,7 +115,7 @@ async function waitForEnd(
   terminal.onBroken(() => cancel("broken"));
   const timer = timeoutS === undefined
     ? undefined
-    : setTimeout(() => cancel("timeout"), Math.min(timeoutS * 1000, MAX_TIMER_MS));
+    : setTimeout(() => cancel("timeout"), Math.min(timeoutS * 1000, LONGEST_TIMER_MS));
   try {
     const result = await Promise.race([handle.done, gaveUp]);
     return { result, stop };

@@ -127,7 +127,11 @@ async function show(context: Context): Promise<number> {
 function search({ hermes, terminal, parsed, words }: Context): number {
   const query = words.join(" ").trim();
   if (query === "") throw new UsageError("sessions search needs words to look for");
-  const hits = hermes.store().search(query, { limit: limitOf(parsed), ...sourceFilter(parsed) });
+  const hits = hermes.store().search(query, {
+    limit: limitOf(parsed),
+    ...sourceFilter(parsed),
+    around: parsed.has("json"),
+  });
   if (parsed.has("json")) {
     for (const hit of hits) {
       terminal.write(encodeFrame({

@@ -146,9 +146,9 @@ export interface SearchHit {
   readonly snippet: string;
   readonly title: string | null;
   readonly startedAt: number;
-  /** The messages around it in its session, cut to 200 characters; `null` where there is none. */
-  readonly before: SearchNeighbour | null;
-  readonly after: SearchNeighbour | null;
+  /** With `around`: its neighbours in its session, cut to 200 characters; `null` where there is none. */
+  readonly before?: SearchNeighbour | null;
+  readonly after?: SearchNeighbour | null;
 }
 
 export interface SearchNeighbour {
@@ -229,6 +229,8 @@ export interface SessionStore {
       sources?: readonly string[];
       roles?: readonly string[];
       sort?: "newest" | "oldest";
+      /** With the messages before and after each match. */
+      around?: boolean;
     },
   ): SearchHit[];
 

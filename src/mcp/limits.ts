@@ -2,7 +2,7 @@
  * How long a connection may live (core.md G.1): without a sign of life, without a call, and at all. A call that runs is
  * never cut by the last two.
  */
-import { abortable } from "@/lib/abort.ts";
+import { abortable, LONGEST_TIMER_MS } from "@/lib/abort.ts";
 import type { Clock } from "@/platform/mod.ts";
 import type { Calls } from "./calls.ts";
 import type { Connection } from "./connection.ts";
@@ -13,8 +13,6 @@ import { asFailure } from "./failure.ts";
 export type Limit = "idle" | "old";
 
 const PING_MS = 10_000;
-/** What a timer can hold. */
-const LONGEST_MS = 2 ** 31 - 1;
 
 export interface LimitedLife {
   readonly config: Pick<ServerConfig, "idleMs" | "lifetimeMs">;
@@ -37,7 +35,7 @@ export async function reachedLimit(life: LimitedLife): Promise<Limit | null> {
     const oldAt = openedAt + (lifetimeMs ?? Infinity);
     const { quiet } = calls;
     if (now < Math.min(idleAt, oldAt)) {
-      const wait = Math.min(Math.min(idleAt, oldAt) - now, LONGEST_MS);
+      const wait = Math.min(Math.min(idleAt, oldAt) - now, LONGEST_TIMER_MS);
       await clock.delay(wait, { signal }).catch(() => {/* the connection is over */});
     } else if (quiet) await abortable(quiet, signal).catch(() => {/* likewise */});
     else {

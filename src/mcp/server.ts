@@ -7,7 +7,7 @@
  *        │                └── lived too long ──► connecting
  *        └── tries used up ──► parked (one try every 300 s, or when somebody calls)
  */
-import { abortable, within } from "@/lib/abort.ts";
+import { abortable, LONGEST_TIMER_MS, within } from "@/lib/abort.ts";
 import type { Logger, McpServerStatus, Tool } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { Calls } from "./calls.ts";
@@ -29,8 +29,6 @@ const REVIVE_MS = 300_000;
 /** A connection that lived shorter than this did not really work. */
 const STEADY_MS = 10_000;
 const SLOW_MS = 4_000;
-/** What a timer can hold. */
-const LONGEST_MS = 2 ** 31 - 1;
 
 const STATUS = {
   connecting: "connecting",
@@ -303,7 +301,7 @@ export class McpServer {
   async #rest(): Promise<void> {
     this.#state = "resting";
     this.#deps.onChange();
-    await this.#pause(LONGEST_MS);
+    await this.#pause(LONGEST_TIMER_MS);
     if (!this.#ended.signal.aborted) this.#state = "connecting";
   }
 

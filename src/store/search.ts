@@ -33,6 +33,8 @@ export interface SearchOptions {
   readonly roles?: readonly string[];
   /** Absent: few matches by rank, many by age. */
   readonly sort?: "newest" | "oldest";
+  /** Each match with the messages before and after it: two more looks for each. */
+  readonly around?: boolean;
 }
 
 /** Rows of subagents and tools only when asked for by `sources`. */
@@ -42,9 +44,10 @@ export function searchMessages(db: Db, query: string, options: SearchOptions = {
   if (plan === null || limit === 0) return [];
   const page = { limit, offset: Math.max(0, Math.trunc(options.offset ?? 0)) };
   try {
-    return plan.type === "contains"
+    const hits = plan.type === "contains"
       ? searchContained(db, plan.terms, page, options)
       : searchIndex(db, plan, page, options);
+    return options.around ? hits.map((hit) => withNeighbours(db, hit)) : hits;
   } catch (error) {
     if (!/no such (table|module)/i.test(String(error))) throw error;
     throw new HermesError(
@@ -98,7 +101,7 @@ function searchIndex(
     page.limit,
     page.offset,
   );
-  return rows.map((row) => toHit(db, row, row["snippet"] as string));
+  return rows.map((row) => toHit(row, row["snippet"] as string));
 }
 
 /**
@@ -151,7 +154,7 @@ function searchContained(
     page.limit,
     page.offset,
   );
-  return rows.map((row) => toHit(db, row, excerpt(row["text"] as string, terms)));
+  return rows.map((row) => toHit(row, excerpt(row["text"] as string, terms)));
 }
 
 /** The first of the terms with some text around it. */
@@ -167,17 +170,14 @@ function excerpt(text: string, terms: readonly string[]): string {
   return `${start > 0 ? "…" : ""}${marked}${end < text.length ? "…" : ""}`.toWellFormed();
 }
 
-function toHit(db: Db, row: SqlRow, snippet: string): SearchHit {
-  const [messageId, sessionId] = [row["id"] as number, row["session_id"] as string];
+function toHit(row: SqlRow, snippet: string): SearchHit {
   return {
-    messageId,
-    sessionId,
+    messageId: row["id"] as number,
+    sessionId: row["session_id"] as string,
     role: row["role"] as string,
     snippet,
     title: row["title"] as string | null,
     startedAt: row["started_at"] as number,
-    before: neighbour(db, BEFORE, sessionId, messageId),
-    after: neighbour(db, AFTER, sessionId, messageId),
   };
 }
 
@@ -186,6 +186,11 @@ const NEIGHBOURS = `SELECT role, substr(coalesce(search_text, content), 1, ${NEI
   FROM messages NOT INDEXED WHERE session_id = ?1 AND display_kind IS NULL AND (active = 1 OR compacted = 1)`;
 const BEFORE = `${NEIGHBOURS} AND id < ?2 AND id >= ?2 - ${NEIGHBOUR_ROWS} ORDER BY id DESC LIMIT 1`;
 const AFTER = `${NEIGHBOURS} AND id > ?2 AND id <= ?2 + ${NEIGHBOUR_ROWS} ORDER BY id LIMIT 1`;
+
+function withNeighbours(db: Db, hit: SearchHit): SearchHit {
+  const look = (sql: string) => neighbour(db, sql, hit.sessionId, hit.messageId);
+  return { ...hit, before: look(BEFORE), after: look(AFTER) };
+}
 
 function neighbour(db: Db, sql: string, sessionId: string, messageId: number): SearchNeighbour | null {
   const row = db.get(sql, sessionId, messageId);

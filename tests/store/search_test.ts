@@ -28,13 +28,14 @@ Deno.test("core D.9: a match comes with the messages around it, cut, of its own 
   await store.createSession(sessionRow("s2", { title: "other" }));
   await store.appendMessages("s2", [user("needle alone")]);
   await store.appendMessages("s1", [user("needle again")]);
-  const [again, alone, middle] = store.search("needle", { sort: "newest" });
+  const [again, alone, middle] = store.search("needle", { sort: "newest", around: true });
   assertEquals([middle!.before, middle!.after], [
     { role: "user", text: "x".repeat(200) },
     { role: "user", text: "last" },
   ]);
   assertEquals([alone!.before, alone!.after], [null, null]);
   assertEquals([again!.before, again!.after], [{ role: "user", text: "last" }, null]);
+  assertEquals("before" in store.search("needle")[0]!, false);
 });
 
 Deno.test("search() finds CJK words that are too short for trigrams", async () => {
