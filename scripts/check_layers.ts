@@ -46,7 +46,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   "htmlparser2": ["src/tools"],
   "ignore": ["src/tools"],
   "re2js": ["src/tools"],
-  "image-size": ["src/tools"],
+  "jpeg-js": ["src/cli/image_fit"],
   "smol-toml": ["src/tools"],
   "node:sqlite": ["src/store/db.ts"],
   "node:child_process": ["src/platform/deno.ts"],

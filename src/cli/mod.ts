@@ -227,6 +227,9 @@ async function dispatch(args: readonly string[], platform: Platform): Promise<nu
       return await dispatch(["version", ...rest], platform);
     case "--setup":
       return await dispatch(["setup", ...rest], platform);
+    // Not for people: the core starts it, see `src/core/image_child.ts`.
+    case "image-fit":
+      return await (await import("./image_fit/mod.ts")).run(rest, platform);
   }
   const command = COMMANDS.find((candidate) => candidate.name === first);
   return command ? await runCommand(command, rest, platform) : await refuseUnknown(first, platform);

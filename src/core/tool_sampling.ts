@@ -3,7 +3,9 @@
  * (`policy.rules`); where it wants a person's word, the person is asked, and silence is no consent.
  */
 import { isAbort } from "@/lib/abort.ts";
+import { isBeyond } from "@/lib/image_head.ts";
 import type { AskOutcome } from "./asks.ts";
+import { SENDABLE } from "./image_fitting.ts";
 import type { SampleAnswer, SampleRequest } from "./sampler.ts";
 import { type Running, safely } from "./tool_running.ts";
 import type { TurnScope } from "./turn_scope.ts";
@@ -19,12 +21,23 @@ export async function sampleFor(
   if (!scope.sampler) throw new Error("no model can be asked here");
   await allowed(one, request, scope);
   try {
-    return await scope.sampler(request);
+    return await scope.sampler(await withFittedImages(request, scope));
   } catch (error) {
     if (isAbort(error)) throw error;
     // A stranger reads it, and a provider may repeat the key in it.
     throw new Error(scope.guard.redact(error instanceof Error ? error.message : String(error), "full"));
   }
+}
+
+/** Images that are larger than models take are made smaller (core.md B.10). */
+async function withFittedImages(request: SampleRequest, { fitImage }: TurnScope): Promise<SampleRequest> {
+  const hasLarge = request.messages.some(({ content }) =>
+    content !== null && typeof content !== "string" &&
+    content.some((part) => part.type === "image_url" && isBeyond(part.image_url.url, SENDABLE))
+  );
+  if (!fitImage || !hasLarge) return request;
+  const { fitMessages } = await import("./image_urls.ts");
+  return { ...request, messages: await fitMessages(request.messages, SENDABLE, fitImage, request.signal) };
 }
 
 async function allowed(

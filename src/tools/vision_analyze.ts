@@ -7,6 +7,7 @@ import { maybeString, readText, ToolError } from "./args.ts";
 import { isUrl, shownSource, visionAnalyze } from "./cards/files.ts";
 import { absoluteOf } from "./paths.ts";
 import { settle, succeed } from "./result.ts";
+import type { LoadedImage } from "./vision_image.ts";
 
 const DEFAULT_QUESTION = "Describe this image in detail.";
 const NOT_SEEN = "The image could not be looked at, so nothing is known about what it shows.";
@@ -15,11 +16,11 @@ export function createVisionAnalyze(): Tool {
   return {
     name: "vision_analyze",
     toolset: "vision",
-    description: "Looks at an image and answers a question about it.",
+    description: "Answers a question about an image (path, URL or data URL).",
     parameters: {
       type: "object",
       properties: {
-        image_url: { type: "string", description: "Path, http(s) URL or data URL" },
+        image_url: { type: "string" },
         question: { type: "string" },
       },
       required: ["image_url", "question"],
@@ -58,13 +59,14 @@ export function createVisionAnalyze(): Tool {
 function nativeOutcome(
   source: string,
   question: string,
-  { dataUrl, bytes }: { readonly dataUrl: string; readonly bytes: number },
+  { dataUrl, bytes, from }: LoadedImage,
 ): ToolOutcome {
   const facts = {
     success: true,
     image_url: shownSource(source),
     size_bytes: bytes,
     native_vision: true,
+    ...(from ? { made_smaller_from: `${from[0]}×${from[1]}` } : {}),
     question,
   };
   return {

@@ -1,11 +1,11 @@
 /**
  * The image that `vision_analyze` is to look at (core.md B.10): from the web through the guard, from a file, or from a
- * data URL. Its type is told by its bytes; what is too large for models is refused with its size. Loaded at first use.
+ * data URL. Its type is told by its bytes; what is too large for models is made smaller. Loaded at first use.
  */
 import { Buffer } from "node:buffer";
-import { imageSize } from "image-size";
-import type { ToolContext } from "@/core/contract.ts";
+import { ImageRefusal, SENDABLE, type ToolContext } from "@/core/contract.ts";
 import { guardedFetch, type GuardedResult } from "@/lib/guarded_fetch.ts";
+import { imageSize } from "@/lib/image_head.ts";
 import { looksLikeSvg, sniffImage } from "@/lib/image_type.ts";
 import { ToolError } from "./args.ts";
 import { resolvePath } from "./paths.ts";
@@ -14,8 +14,6 @@ import { USER_AGENT } from "./web_call.ts";
 import { readBlocklist, secretInUrl } from "./web_rules.ts";
 
 const MAX_BYTES = 50 << 20;
-const MAX_PAYLOAD = 20 << 20;
-const MAX_SIDE = 7_900;
 const TIMEOUT_MS = 30_000;
 const TRIES = 3;
 const WAIT_MS = 500;
@@ -23,38 +21,40 @@ const WAIT_MS = 500;
 export interface LoadedImage {
   readonly dataUrl: string;
   readonly bytes: number;
+  /** Its size before it was made smaller; absent: it is as it was. */
+  readonly from?: readonly [width: number, height: number];
 }
 
 /** Throws `ToolError` with the reason when there is no image that a model can be shown. */
 export async function loadImage(source: string, context: ToolContext): Promise<LoadedImage> {
-  const bytes = await bytesOf(source.trim(), context);
-  const type = sniffImage(bytes);
-  if (type === null) {
+  const image = await bytesOf(source.trim(), context);
+  if (sniffImage(image) === null) {
     throw new ToolError(
-      looksLikeSvg(bytes)
+      looksLikeSvg(image)
         ? "SVG images are not looked at: make a PNG of it first, or read its text with read_file"
         : "This is no image that can be looked at (PNG, JPEG, GIF, WebP or BMP)",
     );
   }
-  const { width, height } = sizeOf(bytes);
-  if (Math.max(width, height) > MAX_SIDE) {
-    throw new ToolError(
-      `The image has ${width}×${height} pixels, at most ${MAX_SIDE} a side can be looked at`,
-    );
-  }
-  if (Math.ceil(bytes.length / 3) * 4 > MAX_PAYLOAD) {
-    throw new ToolError(
-      `The image has ${bytes.length} bytes, too many to be sent (${Math.floor(MAX_PAYLOAD / 4) * 3})`,
-    );
-  }
-  return { dataUrl: `data:${type};base64,${Buffer.from(bytes).toString("base64")}`, bytes: bytes.length };
+  const { bytes, from } = await fitted(image, context);
+  const dataUrl = `data:${sniffImage(bytes)};base64,${Buffer.from(bytes).toString("base64")}`;
+  return { dataUrl, bytes: bytes.length, ...(from ? { from } : {}) };
 }
 
-function sizeOf(bytes: Uint8Array): { width: number; height: number } {
+/** As it is where models take it. */
+async function fitted(
+  image: Uint8Array,
+  { fitImage, signal }: ToolContext,
+): Promise<{ readonly bytes: Uint8Array; readonly from?: readonly [width: number, height: number] }> {
+  const size = imageSize(image);
+  if (size === null) throw new ToolError("The image is damaged: its size cannot be read");
+  const { maxSide, maxBytes } = SENDABLE;
+  if (Math.max(...size) <= maxSide && image.length <= maxBytes) return { bytes: image };
+  const facts = `The image has ${size[0]}×${size[1]} pixels and ${image.length} bytes, too many to be sent`;
+  if (!fitImage) throw new ToolError(facts);
   try {
-    return imageSize(bytes);
-  } catch {
-    throw new ToolError("The image is damaged: its size cannot be read");
+    return await fitImage(image, SENDABLE, signal);
+  } catch (error) {
+    throw error instanceof ImageRefusal ? new ToolError(`${facts}; ${error.message}`) : error;
   }
 }
 

@@ -152,6 +152,12 @@ Deno.test("image_too_large: an older image becomes a note, the user's newest one
     assertEquals([content[0].text, content[1].type], ["see", "text"]);
     assertMatch(content[1].text, /earlier image was left out.*too large/);
   });
+  // Whoever can make it smaller is told instead.
+  await withWire("anthropic_messages", message, async (client, server) => {
+    const messages: Message[] = [picture, { role: "user", content: "and now?" }];
+    const { failure } = await play(client, requestOf("", { messages, shrinks: true }));
+    assertEquals([failure?.imageTooLarge, server.calls().length], [true, 1]);
+  });
 });
 
 Deno.test("output cap: what is left of the window is asked for once, and no room at all is an overflow", async () => {

@@ -1,6 +1,9 @@
-import type { Eyes, Tool } from "@/core/mod.ts";
+import { createFitImage, type Eyes, type Tool } from "@/core/mod.ts";
+import { createDenoPlatform } from "@/platform/deno.ts";
 import { createVisionAnalyze } from "../../src/tools/vision_analyze.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
+import { imageSize } from "@/lib/image_head.ts";
+import { gif, join, png } from "../support/images.ts";
 import { type Bench, type Json, makeBench } from "./context.ts";
 
 const PNG_TEXT =
@@ -66,7 +69,12 @@ async function withVision(
     asked,
     analyze: async (image_url, asked, signal) => {
       const question = asked ?? "What?";
-      const overrides = { eyes };
+      const fitImage = createFitImage({
+        platform: createDenoPlatform(),
+        home: bench.home,
+        env: () => Deno.env.toObject(),
+      });
+      const overrides = { eyes, fitImage };
       const call = signal ? { signal, overrides } : { overrides };
       const { content, isError } = await tool.execute({ image_url, question }, bench.context(call));
       const parts = typeof content === "string" ? [] : content as unknown as Json[];
@@ -114,16 +122,14 @@ Deno.test("vision_analyze gives the image itself where the session's model takes
   });
 });
 
-Deno.test("vision_analyze refuses what is no image, vector images, and images that are too large", async () => {
+Deno.test("vision_analyze refuses what is no image, vector images, and large ones that cannot be made smaller", async () => {
   await withVision({}, async ({ bench, seen, analyze }) => {
     await bench.write("a.png", "plain text");
     await bench.write("b.svg", '<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>');
     await bench.write("wide.png", sized(7_901, 10));
     await bench.write("fits.png", sized(7_900, 7_900));
     await bench.write("short.png", PNG.subarray(0, 10));
-    const heavy = new Uint8Array(15 * (1 << 20) + 10);
-    heavy.set(PNG);
-    await bench.write("heavy.png", heavy);
+    await bench.write("bomb.png", sized(60_000, 60_000));
     const error = async (source: string) => {
       const { body, isError } = await analyze(source);
       assertEquals([isError, body["success"]], [true, false]);
@@ -138,9 +144,15 @@ Deno.test("vision_analyze refuses what is no image, vector images, and images th
       "This is no image that can be looked at (PNG, JPEG, GIF, WebP or BMP)",
     );
     assertMatch(await error("b.svg"), /^SVG images are not looked at/);
-    assertMatch(await error("wide.png"), /^The image has 7901×10 pixels, at most 7900 a side/);
+    assertMatch(
+      await error("wide.png"),
+      /^The image has 7901×10 pixels and 70 bytes, too many to be sent; it is damaged or of a kind/,
+    );
     assertMatch(await error("short.png"), /^The image is damaged/);
-    assertMatch(await error("heavy.png"), /^The image has 15728650 bytes, too many to be sent/);
+    assertMatch(
+      await error("bomb.png"),
+      /^The image has 60000×60000 pixels and 70 bytes, too many to be sent; it has .* more than the 100 million/,
+    );
     assertMatch(await error("none.png"), /^File not found: /);
     assertMatch(await error("."), /is not a file$/);
     assertMatch(await error("/dev/zero"), /^Access denied/);
@@ -149,6 +161,25 @@ Deno.test("vision_analyze refuses what is no image, vector images, and images th
     assertMatch(await error("data:image/png;base64,%%%"), /not valid base64/);
     assertEquals(seen, []);
     assertEquals((await analyze("fits.png")).isError, false);
+  });
+});
+
+Deno.test("B.10: vision_analyze makes a larger image smaller, by its side or its bytes, and says so", async () => {
+  await withVision({ native: true }, async ({ bench, analyze }) => {
+    const seen = async (name: string) => {
+      const { body, parts } = await analyze(name);
+      const data = (parts[1]!["image_url"] as Json)["url"] as string;
+      const bytes = Uint8Array.from(atob(data.slice(data.indexOf(",") + 1)), (char) => char.charCodeAt(0));
+      assertEquals(body["size_bytes"], bytes.length);
+      return [data.slice(0, data.indexOf(";")), imageSize(bytes), body["made_smaller_from"]];
+    };
+    await bench.write("wide.png", png(15_800, 100));
+    assertEquals(await seen("wide.png"), ["data:image/png", [7_900, 50], "15800×100"]);
+    // Heavy by what stands behind the image, so it keeps its pixels.
+    await bench.write("heavy.gif", join(gif(40, 30, [[9, 9, 9], [1, 2, 3]], 1), new Uint8Array(15 << 20)));
+    assertEquals(await seen("heavy.gif"), ["data:image/png", [40, 30], "40×30"]);
+    await bench.write("fits.png", join(png(40, 30), new Uint8Array(1 << 20)));
+    assertEquals(await seen("fits.png"), ["data:image/png", [40, 30], undefined]);
   });
 });
 

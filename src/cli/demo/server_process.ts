@@ -5,7 +5,7 @@
 import { decodeLine, encodeFrame, LineSplitter } from "@/lib/jsonl.ts";
 import type { Child, ChildExit, Platform } from "@/platform/mod.ts";
 import { within } from "@/lib/abort.ts";
-import { sourceEntry } from "../terminal.ts";
+import { selfCommand } from "@/lib/self_command.ts";
 import type { Stage } from "./stage.ts";
 
 /** A step of the demo did not happen as promised. */
@@ -27,15 +27,6 @@ const WAIT_MS = 15_000;
 const MAX_LINE = 8 << 20;
 const STDERR_LINES = 12;
 
-/** How this program is started again: the binary itself, or the runtime with the source. */
-export function selfCommand(platform: Platform): readonly string[] {
-  const source = sourceEntry(platform);
-  if (source !== null) return [platform.execPath(), "run", "-A", "--no-check", "--quiet", source];
-  // A child whose command is exactly the running program gets `run -A` put before its arguments by the runtime's
-  // node:child_process, as if it were `deno` itself. Another spelling of the same path is left alone.
-  return [platform.execPath().replace(/([/\\])(?=[^/\\]*$)/, "$1.$1")];
-}
-
 export class ServerProcess {
   readonly #child: Child;
   readonly #platform: Platform;
@@ -47,10 +38,10 @@ export class ServerProcess {
   #exit: ChildExit | null = null;
 
   constructor(stage: Stage, args: readonly string[]) {
-    const [command, ...prefix] = selfCommand(stage.platform);
+    const [command, ...prefix] = selfCommand(stage.platform.execPath());
     this.#platform = stage.platform;
     this.#startedAt = stage.platform.clock.monotonic();
-    this.#child = stage.platform.spawn(command!, [...prefix, ...args], {
+    this.#child = stage.platform.spawn(command, [...prefix, ...args], {
       cwd: stage.work,
       env: stage.env,
       stdin: "pipe",

@@ -33,7 +33,7 @@ export function failureOf(
   kind: ModelFailureKind,
   message: string,
   context: FailureContext,
-  extra: { status?: number; retryAfterMs?: number } = {},
+  extra: Pick<ModelFailure, "status" | "retryAfterMs" | "imageTooLarge"> = {},
 ): ModelFailure {
   return {
     kind,
@@ -41,6 +41,7 @@ export function failureOf(
     provider: context.provider,
     model: context.model,
     retryable: RETRYABLE.has(kind),
+    ...(extra.imageTooLarge ? { imageTooLarge: true as const } : {}),
     ...(extra.status === undefined ? {} : { status: extra.status }),
     ...(extra.retryAfterMs === undefined ? {} : { retryAfterMs: extra.retryAfterMs }),
   };
@@ -168,7 +169,8 @@ export function failureOfResponse(
 ): ModelFailure {
   const { message, text } = readErrorBody(body);
   const kind = kindOfStatus(status, text);
-  const advice = isImageTooLarge(text) ? IMAGE_ADVICE : ADVICE[kind];
+  const imageTooLarge = isImageTooLarge(text);
+  const advice = imageTooLarge ? IMAGE_ADVICE : ADVICE[kind];
   const words = message || "no reason given";
   const wait = RETRYABLE.has(kind) ? retryAfterMs(header, context.now()) : undefined;
   // The reason is cut before the advice is, so that a long page leaves room for both.
@@ -177,7 +179,11 @@ export function failureOfResponse(
     kind,
     `HTTP ${status} from ${context.provider}: ${reason}${advice ? ` (${advice})` : ""}`,
     context,
-    { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) },
+    {
+      status,
+      ...(imageTooLarge ? { imageTooLarge } : {}),
+      ...(wait === undefined ? {} : { retryAfterMs: wait }),
+    },
   );
 }
 

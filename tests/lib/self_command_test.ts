@@ -1,0 +1,9 @@
+import { selfCommand } from "@/lib/self_command.ts";
+import { assertEquals } from "../support/assert.ts";
+
+Deno.test("selfCommand() spells the program's own path differently, and runs the source by the runtime", () => {
+  assertEquals(selfCommand("/opt/bin/hermes"), ["/opt/bin/./hermes"]);
+  assertEquals(selfCommand("C:\\bin\\hermes.exe"), ["C:\\bin\\.\\hermes.exe"]);
+  const main = new URL("../../main.ts", import.meta.url).href;
+  assertEquals(selfCommand("/usr/bin/deno"), ["/usr/bin/deno", "run", "-A", "--no-check", "--quiet", main]);
+});
