@@ -30,7 +30,8 @@ const VENDORS: Readonly<Record<string, string>> = {
 export class Catalog {
   readonly #loadRefreshed: () => RefreshedCatalog | null;
   readonly #own = new CatalogLines(CATALOG_DATA);
-  #refreshed: { readonly lines: CatalogLines; readonly isNewer: boolean } | null = null;
+  /** `newerSince`: milliseconds of its fetching; `null` where the embedded one is newer. */
+  #refreshed: { readonly lines: CatalogLines; readonly newerSince: number | null } | null = null;
 
   constructor(loadRefreshed: () => RefreshedCatalog | null) {
     this.#loadRefreshed = loadRefreshed;
@@ -41,13 +42,19 @@ export class Catalog {
     this.#refreshed = null;
   }
 
+  /** The day of the catalogue that is asked first. */
+  get date(): string {
+    const { newerSince } = this.#fetched();
+    return newerSince === null ? CATALOG_DATE : new Date(newerSince).toISOString().slice(0, 10);
+  }
+
   /** The entry of a provider's own model, its price included. */
   find(provider: string, model: string): CatalogModel | null {
     const seller = SAME[provider] ?? provider;
     const embedded = this.#embedded(seller, model);
-    const { lines, isNewer } = this.#fetched();
+    const { lines, newerSince } = this.#fetched();
     const refreshed = lines.find(seller, model);
-    const [first, second] = isNewer ? [refreshed, embedded] : [embedded, refreshed];
+    const [first, second] = newerSince === null ? [embedded, refreshed] : [refreshed, embedded];
     if (first && !first.price && second?.price) return { ...first, price: second.price, tier: second.tier };
     return first ?? second ?? null;
   }
@@ -83,12 +90,12 @@ export class Catalog {
     return this.#own.find(provider, model) ?? this.#own.find(provider, undated(model));
   }
 
-  #fetched(): { readonly lines: CatalogLines; readonly isNewer: boolean } {
+  #fetched(): { readonly lines: CatalogLines; readonly newerSince: number | null } {
     if (this.#refreshed) return this.#refreshed;
     const loaded = this.#loadRefreshed();
     return this.#refreshed = {
       lines: new CatalogLines(loaded?.lines ?? ""),
-      isNewer: loaded !== null && loaded.fetchedAt >= Date.parse(CATALOG_DATE),
+      newerSince: loaded !== null && loaded.fetchedAt >= Date.parse(CATALOG_DATE) ? loaded.fetchedAt : null,
     };
   }
 }

@@ -10,12 +10,16 @@ export interface Cost {
   readonly usd: number | null;
   readonly status: "estimated" | "included" | "unknown";
   readonly source: "provider_models_api" | "official_snapshot" | "none";
+  /** The day of the list that the price stands in; absent where no price was used. */
+  readonly version?: string;
 }
 
 export interface KnownPrices {
   /** What the endpoint's own list says. */
   readonly listed: Price | null;
   readonly catalog: CatalogModel | null;
+  /** The day of the one or the other; asked for where a price was found. */
+  dateOf?(source: Cost["source"]): string | null;
 }
 
 const UNKNOWN: Cost = { usd: null, status: "unknown", source: "none" };
@@ -39,7 +43,13 @@ export function costOf(
     [usage.cacheWrite, write],
   ]);
   if (usd === null) return UNKNOWN;
-  return { usd: usage.fast ? usd * (model.fastFactor ?? 1) : usd, status: "estimated", source };
+  const version = prices.dateOf?.(source) ?? null;
+  return {
+    usd: usage.fast ? usd * (model.fastFactor ?? 1) : usd,
+    status: "estimated",
+    source,
+    ...(version === null ? {} : { version }),
+  };
 }
 
 function priceAt(model: CatalogModel | null, prompt: number): Price | null {

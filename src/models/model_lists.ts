@@ -76,6 +76,12 @@ export class ModelLists {
     return this.#listed(baseUrl, model)?.price ?? null;
   }
 
+  /** The day on which that list was read: `2026-01-31`. */
+  readOn(baseUrl: string): string | null {
+    const at = this.#cache.list(baseUrl)?.at;
+    return at === undefined ? null : new Date(at).toISOString().slice(0, 10);
+  }
+
   /** Asks the endpoint. Rejects only with `AbortError`, when the signal fires. */
   async ask(request: ListRequest): Promise<ListOutcome> {
     const outcome = await this.#tryAddresses(request);

@@ -24,7 +24,7 @@ import type { Platform } from "@/platform/mod.ts";
 import type { ScriptPositions } from "./builtin/script_client.ts";
 import { Catalog, offeredModels } from "./catalog.ts";
 import { readRefreshed } from "./catalog_store.ts";
-import { costOf, isOwnHost } from "./cost.ts";
+import { costOf, isOwnHost, type KnownPrices } from "./cost.ts";
 import { keyForHost, NO_KEY } from "./keys.ts";
 import { LazyClient } from "./lazy_client.ts";
 import { ListCache } from "./list_cache.ts";
@@ -50,6 +50,8 @@ export interface ModelsDeps {
   redact(text: string): string;
   /** `--record`: listens to every call. */
   readonly tap?: (client: ModelClient) => ModelClient;
+  /** Instead of the usual limit for connecting (core.md A.5), for tests that cannot wait for it. Milliseconds. */
+  readonly connectMs?: number;
 }
 
 const MAX_MEMORIES = 1_000;
@@ -115,7 +117,7 @@ class ModelService implements Models {
   }
 
   #client(model: ResolvedModel): ModelClient {
-    const { platform, redact, config } = this.#deps;
+    const { platform, redact, config, connectMs } = this.#deps;
     const runtime = this.#runtimeOf(model);
     if (model.apiMode === "builtin") {
       return new LazyClient(model, async () => {
@@ -131,6 +133,7 @@ class ModelService implements Models {
       env: (name) => config.env(name),
       memory: (sessionId) => this.#memory(`${sessionId}\n${model.model}\n${model.baseUrl}`),
       localFacts: (signal) => this.#local.of(runtime, signal),
+      connectMs,
       onWindow: async (tokens) => {
         // An error may only lower it: a larger number in one says nothing about this model.
         if (model.contextWindow !== null && tokens >= model.contextWindow) return;
@@ -213,9 +216,11 @@ class ModelService implements Models {
 
   estimateCost(usage: Usage, model: ResolvedModel): ModelCost {
     const isOwn = isOwnHost(model);
-    const prices = {
+    const prices: KnownPrices = {
       listed: this.#lists.statedPrice(model.baseUrl, model.model),
       catalog: isOwn ? this.#catalog.find(model.provider, model.model) : null,
+      dateOf: (source) =>
+        source === "provider_models_api" ? this.#lists.readOn(model.baseUrl) : this.#catalog.date,
     };
     const ttl = this.#deps.config.settings().prompt_caching?.cache_ttl ?? "5m";
     return costOf(usage, model, prices, ttl);

@@ -189,9 +189,21 @@ function hex(digits: number): string {
 
 const encoder = new TextEncoder();
 
+async function resolve(host: string): Promise<readonly string[]> {
+  const [{ lookup }, { default: process }] = await Promise.all([
+    import("node:dns/promises"),
+    import("node:process"),
+  ]);
+  // The module warns about its own insides, which says nothing to a user.
+  Object.assign(process, { noDeprecation: true });
+  return (await lookup(host, { all: true })).map(({ address }) => address);
+}
+
 /** Builds the platform of this process. */
 export function createDenoPlatform(): Platform {
   const os = Deno.build.os;
+  // Nothing in this program changes it, and each session asks for it.
+  let env: Record<string, string> | null = null;
   return {
     os: os === "windows" || os === "darwin" ? os : "linux",
     arch: Deno.build.arch,
@@ -200,24 +212,20 @@ export function createDenoPlatform(): Platform {
     ids: { uuid: () => crypto.randomUUID(), hex },
     files,
     random: () => Math.random(),
-    env: () => Deno.env.toObject(),
+    env: () => env ??= Object.freeze(Deno.env.toObject()),
     cwd: () => Deno.cwd(),
     homeDir: () => Deno.env.get("HOME") ?? Deno.env.get("USERPROFILE") ?? "/",
     tempDir: () => (Deno.env.get("TMPDIR") || Deno.env.get("TEMP") || "/tmp").replace(/(.)\/+$/, "$1"),
     execPath: () => Deno.execPath(),
     fetch: (url, init) => fetch(url, init),
-    resolve: async (host) => {
-      const [{ lookup }, { default: process }] = await Promise.all([
-        import("node:dns/promises"),
-        import("node:process"),
-      ]);
-      // The module warns about its own insides, which says nothing to a user.
-      Object.assign(process, { noDeprecation: true });
-      return (await lookup(host, { all: true })).map(({ address }) => address);
-    },
+    resolve,
     fetchAt: async (url, init, addresses) => {
       const { fetchAt } = await import("./pinned_fetch.ts");
       return await fetchAt(url, init, addresses, Deno.env.toObject());
+    },
+    reach: async (url, { signal }) => {
+      const { reach } = await import("./reach.ts");
+      return await reach(url, signal, Deno.env.toObject(), resolve);
     },
     httpClient,
     spawn,

@@ -113,6 +113,15 @@ export interface HttpClient {
   close(): void;
 }
 
+/** What came of asking whether anybody answers where a request connects to. */
+export interface Reach {
+  /** Host and port: those of the proxy where the environment names one. */
+  readonly address: string;
+  readonly isProxy: boolean;
+  /** No connection was taken, and at one address at least none was refused. */
+  readonly isSilent: boolean;
+}
+
 export interface Platform {
   readonly os: "linux" | "darwin" | "windows";
   readonly arch: string;
@@ -133,6 +142,8 @@ export interface Platform {
   resolve(host: string): Promise<readonly string[]>;
   /** One request to one of `addresses` instead of what the URL's name resolves to; redirects are not followed. */
   fetchAt(url: string, init: RequestInit, addresses: readonly string[]): Promise<Response>;
+  /** Asks, by connecting, whether a request to `url` could be made; settles soon after `signal`, which must fire. */
+  reach(url: string, options: { signal: AbortSignal }): Promise<Reach>;
   /** Throws when a certificate or a key cannot be read. */
   httpClient(tls: TlsSettings): HttpClient;
   /** Throws when the program cannot be started. */

@@ -51,7 +51,7 @@ async function fetchBy(proxy: Deno.Proxy, target: URL, init: RequestInit): Promi
 }
 
 /** `null`: none is named, or not for this host. */
-function proxyFor(url: URL, env: Readonly<Record<string, string>>): string | null {
+export function proxyFor(url: URL, env: Readonly<Record<string, string>>): string | null {
   const get = (name: string) => env[name] ?? env[name.toUpperCase()] ?? "";
   const proxy = get(url.protocol === "http:" ? "http_proxy" : "https_proxy") || get("all_proxy");
   if (proxy === "") return null;

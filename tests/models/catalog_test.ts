@@ -74,6 +74,7 @@ Deno.test("estimateCost() adds up known prices, by the size of the prompt where 
     usd: 3 + 1.5 + 0.6 + 1.5,
     status: "estimated",
     source: "official_snapshot",
+    version: CATALOG_DATE,
   });
   const [openai, gpt] = modelOf(OPENAI, { provider: "openai-api", model: "gpt-5.5" });
   assertEquals(openai.estimateCost(usage(200_000, 0), gpt).usd, 1);
@@ -234,6 +235,7 @@ Deno.test("lists are kept in the data home, with the prices that an endpoint sta
       usd: 3.3,
       status: "estimated",
       source: "provider_models_api",
+      version: new Date(file.lists[server.url].at).toISOString().slice(0, 10),
     });
     await Deno.writeTextFile(`${home}/provider_models_cache.json`, "{cut");
     assertEquals(makeModels({ config, home }).resolve({ provider: "custom:box" }).contextWindow, 256_000);

@@ -51,6 +51,8 @@ export interface Setup {
   readonly platform?: Platform;
   /** Without one nothing is kept on disk. */
   readonly home?: string;
+  /** Milliseconds. */
+  readonly connectMs?: number;
 }
 
 export function makeModels(setup: Setup = {}): Models {
@@ -68,6 +70,7 @@ export function makeModels(setup: Setup = {}): Models {
     flags: setup.flags ?? {},
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     redact: (text) => text,
+    ...(setup.connectMs === undefined ? {} : { connectMs: setup.connectMs }),
   });
 }
 

@@ -2,16 +2,14 @@
  * Sends requests of the Messages wire over the platform's own `fetch`. A refusal is thrown with its status and its
  * body, which is read within bounds; the key goes into one header and nowhere else.
  */
-import { within } from "@/lib/abort.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { NO_KEY } from "../keys.ts";
 import type { Runtime } from "../runtime.ts";
+import { readError } from "./error_body.ts";
 import type { Send } from "./wire.ts";
 
 const VERSION = "2023-06-01";
 const FAST_MODE = "fast-mode-2026-02-01";
-const MAX_ERROR_BYTES = 256 << 10;
-const ERROR_BODY_MS = 10_000;
 
 /** Throws when the address or a header cannot be used. */
 export function createMessagesSender(runtime: Runtime, platform: Platform): Send {
@@ -65,28 +63,5 @@ class RefusedError extends Error {
     this.status = status;
     this.headers = headers;
     this.error = error;
-  }
-}
-
-/** The parsed body, or its text; what does not come in time or size is left out. */
-async function readError(response: Response): Promise<unknown> {
-  const reader = response.body?.getReader();
-  if (!reader) return "";
-  const chunks: Uint8Array[] = [];
-  const reading = (async () => {
-    for (let size = 0; size < MAX_ERROR_BYTES;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      chunks.push(value);
-      size += value.length;
-    }
-  })().catch(() => {/* broken off: what has come is used */});
-  await within(reading, ERROR_BODY_MS);
-  reader.cancel().catch(() => {/* the connection is gone already */});
-  const text = new TextDecoder().decode(await new Blob(chunks as BlobPart[]).arrayBuffer());
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
   }
 }

@@ -7,7 +7,14 @@ import { OpenAI } from "openai";
 import type { Platform } from "@/platform/mod.ts";
 import { hostOf, isHostOf } from "../endpoints.ts";
 import type { Runtime } from "../runtime.ts";
+import { withReason } from "./error_body.ts";
 import type { Send } from "./wire.ts";
+
+/** What the package would say of this machine and of itself. */
+const NOT_TOLD = Object.fromEntries(
+  ["Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version", "Retry-Count", "Timeout"]
+    .map((name): [string, null] => [`X-Stainless-${name}`, null]),
+);
 
 /** The sender of one endpoint in one of the two wires. Throws on a malformed URL or header. */
 export function createSender(wire: "chat" | "responses", runtime: Runtime, platform: Platform): Send {
@@ -21,8 +28,16 @@ export function createSender(wire: "chat" | "responses", runtime: Runtime, platf
     baseURL: runtime.model.baseUrl,
     maxRetries: 0,
     logLevel: "off",
-    defaultHeaders: { "User-Agent": "hermes", ...foreignHeaders(runtime, platform), ...runtime.headers },
-    fetch: (url, init) => platform.fetch(String(url instanceof Request ? url.url : url), init),
+    defaultHeaders: {
+      "User-Agent": "hermes",
+      ...NOT_TOLD,
+      ...foreignHeaders(runtime, platform),
+      ...runtime.headers,
+    },
+    fetch: async (url, init) => {
+      const response = await platform.fetch(String(url instanceof Request ? url.url : url), init);
+      return response.ok ? response : await withReason(response);
+    },
   });
   const path = wire === "responses" ? "/responses" : "/chat/completions";
   // Not through the package's resources: they watch every value of the body while it is written as JSON, which takes

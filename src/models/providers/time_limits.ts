@@ -5,6 +5,8 @@ import { isSlowThinker } from "../traits.ts";
 import type { Runtime } from "../runtime.ts";
 
 export interface TimeLimits {
+  /** Until the address has taken the connection, whoever it belongs to. */
+  readonly connect: number;
   /** The whole call. */
   readonly whole: number;
   /** Until the first byte, and between two reads; `null` = only the whole-call limit. */
@@ -14,6 +16,8 @@ export interface TimeLimits {
   /** The whole wait of a call that does not stream. */
   readonly unstreamed: number | null;
 }
+
+export const CONNECT_MS = 30_000;
 
 type Env = (name: string) => string | undefined;
 
@@ -26,12 +30,17 @@ function isSet(env: Env, name: string): boolean {
   return Number(env(name)) > 0;
 }
 
-export function timeLimits(runtime: Runtime, promptTokens: number, env: Env): TimeLimits {
+export function timeLimits(
+  runtime: Runtime,
+  promptTokens: number,
+  env: Env,
+  connect: number = CONNECT_MS,
+): TimeLimits {
   const { entry, model, isLocal } = runtime;
   const facts: ModelFacts = modelFacts(entry, model.model);
   const stated = facts.timeout_seconds ?? entry?.request_timeout_seconds;
   const whole = stated ? stated * 1000 : seconds(env, "HERMES_API_TIMEOUT", 1800);
-  if (isLocal) return { whole, read: null, stale: null, unstreamed: null };
+  if (isLocal) return { connect, whole, read: null, stale: null, unstreamed: null };
   const slow = isSlowThinker(model.model);
   const patience = slow ? 600 : promptTokens > 100_000 ? 300 : promptTokens > 50_000 ? 240 : 180;
   const ownStale = facts.stale_timeout_seconds ?? entry?.stale_timeout_seconds;
@@ -39,6 +48,7 @@ export function timeLimits(runtime: Runtime, promptTokens: number, env: Env): Ti
   const read = seconds(env, "HERMES_STREAM_READ_TIMEOUT", 120);
   const plain = seconds(env, "HERMES_API_CALL_STALE_TIMEOUT", 90);
   return {
+    connect,
     whole,
     // A model that thinks silently for minutes is not a dead connection.
     read: isSet(env, "HERMES_STREAM_READ_TIMEOUT") ? read : Math.max(read, slow || ownStale ? stale : 0),

@@ -15,6 +15,7 @@ import { adaptRequest, contentsOf, hasOldLargeImage } from "./adapt.ts";
 import type { Assembler } from "./assembler.ts";
 import { readWholeBody, type WholeBody } from "./body.ts";
 import { ByteReader } from "./byte_reader.ts";
+import { watchConnect } from "./connect_limit.ts";
 import {
   describeThrown,
   type FailureContext,
@@ -62,6 +63,7 @@ export class WireCall {
   /** Kept reachable for as long as the call runs. */
   #response: Response | null = null;
   #reader: ByteReader | null = null;
+  /** Which limit was reached, for people. */
   #expired: string | null = null;
   /** An output cap that fits this request, told by a refusal. */
   #cap: number | null = null;
@@ -78,11 +80,13 @@ export class WireCall {
     if (this.#signal.aborted) return;
     const onAbort = () => this.#stop();
     this.#signal.addEventListener("abort", onAbort, { once: true });
-    const { platform, limits } = this.#context;
-    const watchdog = new Watchdog(platform.clock, limits, this.#streams, (reason) => {
-      this.#expired = reason;
-      this.#stop();
-    });
+    const { platform, limits, runtime } = this.#context;
+    const watchdog = new Watchdog(
+      platform.clock,
+      limits,
+      this.#streams,
+      (reason) => this.#expire(`${runtime.model.provider} timed out: ${reason}`),
+    );
     try {
       const response = await this.#open();
       if (response) yield* this.#read(response, watchdog);
@@ -94,6 +98,11 @@ export class WireCall {
     }
   }
 
+  #expire(message: string): void {
+    this.#expired ??= message;
+    this.#stop();
+  }
+
   /** Ends the request in whichever phase it is; harmless afterwards. */
   #stop(): void {
     this.#controller.abort(OVER);
@@ -103,9 +112,7 @@ export class WireCall {
 
   #finish(): readonly ModelChunk[] {
     if (this.#expired !== null) {
-      const { runtime } = this.#context;
-      const message = `${runtime.model.provider} timed out: ${this.#expired}`;
-      this.#assembler.failWith(failureOf("timeout", message, this.#context.failures));
+      this.#assembler.failWith(failureOf("timeout", this.#expired, this.#context.failures));
     }
     return this.#assembler.finish();
   }
@@ -133,7 +140,9 @@ export class WireCall {
     const lesson = lessonOf(status, text, contentsOf(this.#request, !memory.lessons.has("no_summaries")));
     if (lesson === null || memory.lessons.has(lesson)) return false;
     // The user's newest image is not left out behind their back: that is a failure which says so.
-    if (lesson === "image_too_large" && !hasOldLargeImage(this.#request)) return false;
+    if (lesson === "image_too_large" && (this.#request.shrinks || !hasOldLargeImage(this.#request))) {
+      return false;
+    }
     memory.lessons.add(lesson);
     return true;
   }
@@ -156,7 +165,7 @@ export class WireCall {
   }
 
   async #send(): Promise<Response> {
-    const { runtime, limits, send, wire, memory } = this.#context;
+    const { runtime, platform, limits, send, wire, memory } = this.#context;
     const request = adaptRequest(this.#request, memory.lessons, this.#cap);
     const body = wire.buildBody(request, runtime.model, {
       stream: this.#streams,
@@ -167,9 +176,15 @@ export class WireCall {
       maxOutput: runtime.maxOutput,
     });
     const { signal } = this.#controller;
-    const response = await unlessAborted(send({ body, timeoutMs: limits.whole, signal }), signal);
-    this.#response = response;
-    return response;
+    const { baseUrl } = runtime.model;
+    const unwatch = watchConnect(platform, baseUrl, limits.connect, (message) => this.#expire(message));
+    try {
+      const response = await unlessAborted(send({ body, timeoutMs: limits.whole, signal }), signal);
+      this.#response = response;
+      return response;
+    } finally {
+      unwatch();
+    }
   }
 
   async #fail(error: unknown): Promise<null> {

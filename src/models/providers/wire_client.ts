@@ -24,6 +24,8 @@ export interface WireClientOptions {
   localFacts(signal: AbortSignal): Promise<LocalServerFacts | null>;
   /** An overflow has stated the window of this model. */
   onWindow(tokens: number): Promise<void>;
+  /** Instead of the usual limit for connecting. Milliseconds. */
+  readonly connectMs: number | undefined;
 }
 
 export class WireClient implements ModelClient {
@@ -51,7 +53,7 @@ export class WireClient implements ModelClient {
     request: ModelRequest,
     { signal }: { signal: AbortSignal },
   ): AsyncGenerator<readonly ModelChunk[]> {
-    const { runtime, platform, senders, env, memory, onWindow } = this.#options;
+    const { runtime, platform, senders, env, memory, onWindow, connectMs } = this.#options;
     try {
       this.#send ??= await senders.of(this.#wire, runtime, platform);
     } catch (error) {
@@ -69,7 +71,7 @@ export class WireClient implements ModelClient {
         runtime,
         platform,
         failures: this.#failures,
-        limits: timeLimits(runtime, estimateTokens(request), env),
+        limits: timeLimits(runtime, estimateTokens(request), env, connectMs),
         memory: memory(request.sessionId),
         wire: this.#wire,
         send: this.#send,
