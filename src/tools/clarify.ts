@@ -20,7 +20,6 @@ function answerOf(outcome: AskOutcome): { response: string; note?: string } | nu
       note: "Nobody answered in time. Go on with your best judgement and say what you assumed.",
     };
   }
-  if (outcome.type === "cancelled") return { response: "", note: "The question was cancelled." };
   return null;
 }
 
@@ -29,19 +28,15 @@ export function createClarify(): Tool {
     name: "clarify",
     toolset: "clarify",
     description:
-      "Asks the user one question when a decision is really theirs. Give up to four choices if the answer is one of " +
-      "a few. Do not ask what you can find out yourself.",
+      "Asks the user one question when a decision is really theirs; up to four choices if the answer is " +
+      "one of a few (multiple: several may be taken), free answers are always possible. Do not ask what " +
+      "you can find out.",
     parameters: {
       type: "object",
       properties: {
         question: { type: "string" },
-        choices: {
-          type: "array",
-          items: { type: "string" },
-          maxItems: MAX_CHOICES,
-          description: "The user may always answer freely",
-        },
-        multiple: { type: "boolean", description: "Several may be taken" },
+        choices: { type: "array", items: { type: "string" }, maxItems: MAX_CHOICES },
+        multiple: { type: "boolean" },
       },
       required: ["question"],
     },
@@ -55,7 +50,9 @@ export function createClarify(): Tool {
         const choices = offered.length > 0 ? offered : null;
         const multiple = choices !== null && args.multiple === true;
         const ask = { kind: "clarify" as const, question, choices, ...(multiple ? { multiple } : {}) };
-        const answer = answerOf(await context.ask(ask));
+        const outcome = await context.ask(ask);
+        if (outcome.type === "cancelled") return fail("The question was cancelled.", { question });
+        const answer = answerOf(outcome);
         if (!answer) {
           return fail("Nobody can be asked here. Decide yourself and say what you assumed.");
         }

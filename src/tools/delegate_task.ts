@@ -20,45 +20,33 @@ const DISPATCHED =
   "The tasks run in the background. Their results come by themselves as a later message; do not wait or ask for " +
   "them. Go on with other work, or tell the user and end your turn.";
 
-const goal = { type: "string", description: "What is to be done, complete and by itself" } as const;
-const context = {
-  type: "string",
-  description:
-    "Everything the subagent must know: paths, errors, decisions. It sees nothing of this conversation",
-} as const;
-const role = {
-  type: "string",
-  enum: ["leaf", "orchestrator"],
-  description: "An orchestrator may start subagents of its own, where that is allowed",
-} as const;
+const text = { type: "string" } as const;
+const role = { type: "string", enum: ["leaf", "orchestrator"] } as const;
 
 export function createDelegateTask(): Tool {
   return {
     name: "delegate_task",
     toolset: "delegation",
     description:
-      "Hands work to subagents: each gets its task and nothing else, works in the same directory with its own " +
-      "context, and reports back. Use it for work that is large, independent, or would fill this conversation. Give " +
-      "either 'goal' or 'tasks' (run side by side). A report is the subagent's own word: check what matters. " +
-      "'action' lists, steers or stops subagents that run in the background.",
+      "Hands work that is large, independent or would fill this conversation to subagents in the same " +
+      "directory; they report back. Give goal, or tasks to run side by side. They see nothing of this " +
+      "conversation: goal and context must say all (paths, errors, decisions). A report is their word: " +
+      "check what matters. An orchestrator may start subagents itself, where allowed. background=false: " +
+      "wait for the reports. Those in the background: action list, steer (message), stop, by subagent_id.",
     parameters: {
       type: "object",
       properties: {
-        goal,
-        context,
+        goal: text,
+        context: text,
         tasks: {
           type: "array",
-          items: { type: "object", properties: { goal, context, role }, required: ["goal"] },
-          description: "Several tasks that do not depend on each other",
+          items: { type: "object", properties: { goal: text, context: text, role }, required: ["goal"] },
         },
         role,
-        background: {
-          type: "boolean",
-          description: "False: wait for the reports even where work may go on in the background",
-        },
-        action: { type: "string", enum: ["spawn", "list", "steer", "stop"], default: "spawn" },
-        subagent_id: { type: "string", description: "For steer and stop" },
-        message: { type: "string", description: "For steer: the guidance" },
+        background: { type: "boolean" },
+        action: { type: "string", enum: ["spawn", "list", "steer", "stop"] },
+        subagent_id: text,
+        message: text,
       },
     },
     parallel: "never",

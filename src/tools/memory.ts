@@ -45,9 +45,9 @@ export function createMemory(): Tool {
     name: "memory",
     toolset: "memory",
     description:
-      "Saves short facts for later sessions. user: who the user is, what they prefer. memory: this machine, " +
-      "conventions, lessons. replace and remove find an entry by a part of it, old_text. When full, merge or remove in " +
-      "the same call with operations (all or nothing).",
+      "Saves short facts for later sessions. user: who the user is, what they prefer; memory: this " +
+      "machine, conventions, lessons. replace, remove: old_text is a part of the entry. When full, make " +
+      "room in the same call with operations (all or nothing).",
     parameters: {
       type: "object",
       properties: {

@@ -132,20 +132,20 @@ export function createPatch(locks: PathLocks): Tool {
     name: "patch",
     toolset: "file",
     description:
-      "Changes files in place. mode=replace: puts new_string in the place of old_string in path; it must match one " +
-      "place only, unless replace_all. mode=patch: patch is a V4A patch over several files (*** Begin Patch, " +
-      "*** Update File: p, @@ hint @@, lines with ' ', '-', '+', *** Add File, *** Delete File, *** Move File: a -> b, " +
-      "*** End Patch); all of it applies or none. The result holds the diff.",
+      "Changes files and shows the diff. replace: old_string in path becomes new_string; it must be there " +
+      "once (take in lines around it), unless replace_all. patch: a V4A patch over several files, applied " +
+      "whole or not at all (*** Begin Patch, *** Update File: p, @@ hint @@, lines with ' ', '-', '+', *** " +
+      "Add File, *** Delete File, *** Move File: a -> b, *** End Patch).",
     parameters: {
       type: "object",
       properties: {
         mode: { type: "string", enum: ["replace", "patch"], default: "replace" },
         path: { type: "string" },
-        old_string: { type: "string", description: "With enough lines around it" },
+        old_string: { type: "string" },
         new_string: { type: "string" },
         replace_all: { type: "boolean" },
         patch: { type: "string" },
-        cross_profile: { type: "boolean", description: "Allow another profile's files" },
+        cross_profile: { type: "boolean" },
       },
     },
     parallel: "path",

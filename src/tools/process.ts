@@ -147,16 +147,17 @@ export function createProcess(limiter: NoticeLimiter): Tool {
     name: "process",
     toolset: "terminal",
     description:
-      "Looks after processes that terminal started with background=true. poll: state and last output; log: lines " +
-      "(offset, limit); write: raw stdin; submit: stdin and a newline; close: end of stdin.",
+      "For what terminal started with background=true. poll: state and last output; log: lines from offset " +
+      "(default: the last); wait: for its end, timeout in seconds; write: raw stdin; submit: stdin and a " +
+      "newline; close: end of stdin.",
     parameters: {
       type: "object",
       properties: {
         action: { type: "string", enum: [...ACTIONS] },
-        session_id: { type: "string", description: "proc_…; for all but list" },
+        session_id: { type: "string" },
         data: { type: "string" },
-        timeout: { type: "integer", description: "wait: seconds" },
-        offset: { type: "integer", description: "From 0; default: the last lines" },
+        timeout: { type: "integer" },
+        offset: { type: "integer" },
         limit: { type: "integer", default: 200 },
       },
       required: ["action"],

@@ -197,14 +197,13 @@ export function createReadFile(): Tool {
     name: "read_file",
     toolset: "file",
     description:
-      "Reads a text file in pages, as lines `<n>|<text>`; the numbers are not part of it. Prefer it to cat, head and " +
-      "tail. For pictures use vision_analyze.",
+      "Reads a text file in pages, from line offset, as lines `<n>|<text>`; the numbers are not part of it.",
     parameters: {
       type: "object",
       properties: {
         path: { type: "string" },
-        offset: { type: "integer", description: "First line, from 1" },
-        limit: { type: "integer", maximum: 2000, default: DEFAULT_LIMIT, description: "Lines" },
+        offset: { type: "integer", default: 1 },
+        limit: { type: "integer", maximum: 2000, default: DEFAULT_LIMIT },
       },
       required: ["path"],
     },

@@ -265,19 +265,19 @@ export function createSearchFiles(): Tool {
     name: "search_files",
     toolset: "file",
     description:
-      "Searches the text of files by regular expression (target=content) or finds files by glob, newest first " +
-      "(target=files). Hidden and git-ignored files are left out. Prefer it to grep, find and ls.",
+      "Searches text by regular expression (context: lines around a match), or with target=files finds " +
+      "files by glob, newest first. Hidden and git-ignored files are left out.",
     parameters: {
       type: "object",
       properties: {
-        pattern: { type: "string", description: "Regular expression, or glob such as *.ts" },
-        target: { type: "string", enum: ["content", "files"], default: "content" },
-        path: { type: "string", description: "Directory or file" },
-        file_glob: { type: "string", description: "Only in such files" },
+        pattern: { type: "string" },
+        target: { type: "string", enum: ["content", "files"] },
+        path: { type: "string" },
+        file_glob: { type: "string" },
         limit: { type: "integer", default: 50 },
         offset: { type: "integer" },
-        output_mode: { type: "string", enum: ["content", "files_only", "count"], default: "content" },
-        context: { type: "integer", description: "Lines around each match" },
+        output_mode: { type: "string", enum: ["content", "files_only", "count"] },
+        context: { type: "integer" },
       },
       required: ["pattern"],
     },

@@ -19,8 +19,7 @@ export function createSessionSearch(sessions: () => SessionReader, openProfile?:
   return {
     name: "session_search",
     toolset: "session_search",
-    description:
-      "Earlier conversations. query finds by words (prefix*, OR, NOT); session_id reads one, with " +
+    description: "Earlier conversations: query finds by words (prefix*, OR, NOT); session_id reads one, " +
       "around_message_id a place in it; profile: another profile's; nothing lists the newest.",
     parameters: {
       type: "object",

@@ -29,10 +29,10 @@ export function createSkillManage(registry: SkillRegistry): Tool {
     name: "skill_manage",
     toolset: "skills",
     description:
-      "Makes and changes skills. create: content is a whole SKILL.md (YAML front matter with name and description " +
-      "between lines ---, then the steps). patch: old_string, new_string. edit: new content. write_file, " +
-      "remove_file: file_path below references/, templates/, scripts/ or assets/. delete: absorbed_into names the " +
-      "skill that took it over.",
+      "Makes and changes skills. create, edit: content is a whole SKILL.md (front matter with name and " +
+      "description between lines ---, then the steps). patch: old_string, new_string. write_file, " +
+      "remove_file: file_path in references/, templates/, scripts/ or assets/. delete: absorbed_into names " +
+      "the skill that took over.",
     parameters: {
       type: "object",
       properties: {

@@ -53,11 +53,11 @@ export function createSkillView(registry: SkillRegistry): Tool {
   return {
     name: "skill_view",
     toolset: "skills",
-    description: "Loads a skill, or with file_path a file it links to.",
+    description: "Loads a skill (name or category/name), or with file_path a file it links to.",
     parameters: {
       type: "object",
       properties: {
-        name: { type: "string", description: "name or category/name" },
+        name: { type: "string" },
         file_path: { type: "string" },
       },
       required: ["name"],

@@ -231,36 +231,21 @@ export function createTerminal(shared: TerminalShared): Tool {
     name: "terminal",
     toolset: "terminal",
     description:
-      "Runs a bash command. Working directory and exported variables stay from one call to the next; stdin is empty. " +
-      "Processes that a foreground command leaves behind are ended with it: start servers and long jobs with " +
-      "background=true and look after them with the process tool. For files prefer read_file, write_file, patch " +
-      "and search_files.",
+      "Runs bash. Directory and exported variables stay from call to call (workdir: this call only); stdin " +
+      "is empty. timeout: seconds, default 180, in the foreground at most 600. What a foreground command " +
+      "leaves running is ended: start servers and long jobs with background=true, then use process; " +
+      "notify_on_complete tells their end, watch_patterns output lines with one of these. Prefer " +
+      "read_file, write_file, patch and search_files to cat, sed, grep, find and ls.",
     parameters: {
       type: "object",
       properties: {
-        command: { type: "string", description: "The command" },
-        background: { type: "boolean", default: false, description: "Start it and return at once" },
-        timeout: {
-          type: "integer",
-          minimum: 1,
-          description: "Seconds; default 180, at most 600 in the foreground",
-        },
-        workdir: { type: "string", description: "Directory for this command only" },
-        pty: {
-          type: "boolean",
-          default: false,
-          description: "Ask for a terminal; pipes are used where there is none",
-        },
-        notify_on_complete: {
-          type: "boolean",
-          default: false,
-          description: "Background: tell me when it has ended",
-        },
-        watch_patterns: {
-          type: "array",
-          items: { type: "string" },
-          description: "Background: tell me when a line of its output contains one of these",
-        },
+        command: { type: "string" },
+        background: { type: "boolean" },
+        timeout: { type: "integer", minimum: 1 },
+        workdir: { type: "string" },
+        pty: { type: "boolean" },
+        notify_on_complete: { type: "boolean" },
+        watch_patterns: { type: "array", items: { type: "string" } },
       },
       required: ["command"],
     },

@@ -103,9 +103,9 @@ export function createTodo(): Tool {
     name: "todo",
     toolset: "todo",
     description:
-      "The task list of this session, for work of three steps or more. Without todos: returns it. With: replaces it, " +
-      "or with merge=true updates items by id and adds new ones. Keep exactly one item in_progress and mark items " +
-      "completed as soon as they are done.",
+      "The task list of this session, for work of three steps or more. Without todos: returns it; else " +
+      "replaces it, or with merge=true updates items by id and adds new ones. Keep one item in_progress; " +
+      "mark items completed as soon as they are done.",
     parameters: {
       type: "object",
       properties: {

@@ -26,12 +26,12 @@ export function createWebExtract(env: (name: string) => string | undefined): Too
     name: "web_extract",
     toolset: "web",
     description:
-      "Reads up to 5 web pages as text. Long pages are cut in the middle; the whole text is kept in a file.",
+      "Reads web pages as text. Long ones are cut in the middle; the whole text is kept in a file.",
     parameters: {
       type: "object",
       properties: {
         urls: { type: "array", items: { type: "string" }, maxItems: MAX_URLS },
-        char_limit: { type: "integer", maximum: MAX_CHARS, description: "Characters of a page" },
+        char_limit: { type: "integer", maximum: MAX_CHARS },
       },
       required: ["urls"],
     },

@@ -90,14 +90,14 @@ export function createWriteFile(locks: PathLocks): Tool {
     name: "write_file",
     toolset: "file",
     description:
-      "Writes a whole text file and its missing directories. An existing file must have been read in this session " +
-      "and be unchanged since. To change parts of a file use patch.",
+      "Writes a whole text file and missing directories. An existing file must have been read in this " +
+      "session and be unchanged since. For parts of a file use patch.",
     parameters: {
       type: "object",
       properties: {
         path: { type: "string" },
-        content: { type: "string", description: "The whole text" },
-        cross_profile: { type: "boolean", description: "Allow another profile's files" },
+        content: { type: "string" },
+        cross_profile: { type: "boolean" },
       },
       required: ["path", "content"],
     },

@@ -74,16 +74,6 @@ Deno.test("core 25: the system prompt of two turns, and after a restart, is byte
   assert(four!.includes("Second rules.") && four!.includes("new fact"));
 });
 
-Deno.test("the first request of a session without project files is small: prompt below 2 KB, all below 13 KB", async () => {
-  await withCore({ model: { turns: ["ok"] } }, async ({ model, host, open }) => {
-    await host.turn((await open()).sid, "hi");
-    const request = model.calls()[0]!;
-    const [prompt, all] = [systemOf(request).length, JSON.stringify(request.body).length];
-    assert(prompt > 1_000 && prompt < 2_000, `${prompt} characters`);
-    assert(all > 5_000 && all < 13_000, `${all} characters`);
-  });
-});
-
 Deno.test("HERMES_IGNORE_RULES keeps project files out; HERMES_ENVIRONMENT_HINT comes in", async () => {
   const env = { HERMES_IGNORE_RULES: "1", HERMES_ENVIRONMENT_HINT: "This box has no network." };
   await withCore({ model: { turns: ["ok"] }, env }, async ({ rig, model, host, open }) => {
