@@ -5,6 +5,7 @@
 import { emptyDatabaseName } from "../src/store/db.ts";
 import { MIGRATIONS } from "../src/store/migrations.ts";
 import { buildDatabase } from "../src/store/open.ts";
+import { packPicture } from "../src/store/picture.ts";
 
 const directory = Deno.args[0];
 if (!directory) throw new Error("usage: scripts/empty_database.ts <directory>");
@@ -20,4 +21,6 @@ const log = {
   },
   error: say,
 };
-buildDatabase(`${directory}/${emptyDatabaseName(MIGRATIONS.length)}`, { log });
+const path = `${directory}/${emptyDatabaseName(MIGRATIONS.length)}`;
+buildDatabase(path, { log });
+await Deno.writeFile(path, packPicture(await Deno.readFile(path)));

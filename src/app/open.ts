@@ -2,7 +2,14 @@
  * With `foundation.ts` and `rooms.ts` the only place that wires the rooms together. A new session needs what is here;
  * the rest (`rooms.ts`) comes with `ready()`, and every turn waits for it.
  */
-import { type CoreServices, HermesError, type ResolvedModel, type Store } from "@/core/contract.ts";
+import {
+  type CoreServices,
+  createFitImage,
+  DirectoryLooks,
+  HermesError,
+  type ResolvedModel,
+  type Store,
+} from "@/core/contract.ts";
 import { LiveSessions } from "@/core/live.ts";
 import { within } from "@/lib/abort.ts";
 import { profileHome, profileRoot } from "@/lib/profile.ts";
@@ -101,6 +108,7 @@ export function openHermes(
     guard: lateGuard(rooms, redactor),
     redactStream: base.redactStream,
     home: config.home,
+    looks: new DirectoryLooks(platform.files),
     settings: () => config.settings(),
     store,
     delegations: () => store().delegations,
@@ -109,6 +117,7 @@ export function openHermes(
     toolSpecs: (surface) => rooms.maybe?.lists.of(surface).specs ?? [],
     env: (name) => config.env(name),
     childEnv,
+    fitImage: createFitImage({ platform, home: config.home, env: childEnv }),
     external: mcp,
     get skills() {
       return rooms.maybe?.skills;

@@ -117,7 +117,7 @@ export function createRooms(
     tools,
     lists: createToolLists(tools, { config, log }),
     skills,
-    commands: createCommands({ version, models, config, tools, files: fileHistory, pending }),
+    commands: createCommands({ version, models, config, tools, skills, files: fileHistory, pending }),
     fileHistory,
     browserTools: async () => {
       const create = await loadBrowserTools();

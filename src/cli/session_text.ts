@@ -29,6 +29,8 @@ export function sessionJson(row: SessionRow): Json {
     parent_id: row.parentId,
     title: row.title,
     cwd: row.cwd,
+    git_branch: row.git.branch,
+    git_repo_root: row.git.root,
     model: row.config.model ?? null,
     provider: row.config.provider ?? null,
     started_at: row.startedAt,
@@ -37,7 +39,17 @@ export function sessionJson(row: SessionRow): Json {
     end_reason: row.endReason,
     message_count: row.messageCount,
     tool_call_count: row.toolCallCount,
+    api_call_count: row.apiCallCount,
     usage: usageJson(row.usage),
+    cost: {
+      estimated_cost_usd: row.cost?.usd ?? null,
+      cost_status: row.cost?.status ?? null,
+      cost_source: row.cost?.source ?? null,
+      pricing_version: row.cost?.version ?? null,
+      billing_provider: row.billing.provider,
+      billing_base_url: row.billing.baseUrl,
+      billing_mode: row.billing.mode,
+    },
   };
 }
 
@@ -64,6 +76,7 @@ export function messageJson(message: Message): Json {
           })),
         }),
         ...(message.finishReason === undefined ? {} : { finish_reason: message.finishReason }),
+        ...(message.tokenCount === undefined ? {} : { token_count: message.tokenCount }),
       };
     case "tool":
       return {

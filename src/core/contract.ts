@@ -44,6 +44,7 @@ export type {
 } from "./delegation_api.ts";
 export { fallbackEntries } from "./fallbacks.ts";
 export { isFastTier } from "./fast_mode.ts";
+export { DirectoryLooks } from "./directory_looks.ts";
 export { DELEGATION_KIND } from "./delegation_api.ts";
 export type { HermesErrorCode, ModelFailure, ModelFailureKind } from "./errors.ts";
 export { HermesError } from "./errors.ts";
@@ -93,6 +94,7 @@ export type {
   AuditQuery,
   AuditRow,
   AuditStore,
+  Billing,
   CatalogRefresh,
   ConfigService,
   CountedCall,
@@ -102,6 +104,7 @@ export type {
   FileAccess,
   FileChange,
   FinishReason,
+  GitPlace,
   Guard,
   GuardContext,
   JsonSchema,
@@ -157,6 +160,7 @@ export type {
   ToolKind,
   ToolOutcome,
   ToolSpec,
+  TurnStep,
   UsageCost,
   UsageTotals,
   Verdict,
@@ -177,8 +181,11 @@ export type {
 } from "./session_api.ts";
 export type { CoreServices, ObservedSession } from "./services.ts";
 export type { Undone } from "./undo.ts";
+export { busyElsewhere } from "./turn_results.ts";
 export { NOBODY_TO_ASK } from "./session_api.ts";
 export type { MemoryTarget } from "./prompt_memory.ts";
 export type { Eyes } from "./eyes.ts";
+export type { FitImage, FittedImage } from "./image_fitting.ts";
+export { createFitImage, ImageRefusal, SENDABLE } from "./image_fitting.ts";
 export type { SampleAnswer, SampleRequest } from "./sampler.ts";
 export type { BudgetLimits, ModelFacts, PolicyRule, ProviderEntry, Settings } from "./settings.ts";

@@ -66,6 +66,8 @@ export interface ModelFailure {
   /** HTTP status when there was one. */
   readonly status?: number;
   readonly retryAfterMs?: number;
+  /** An image of the request is larger than the provider takes. */
+  readonly imageTooLarge?: true;
   readonly provider: string;
   readonly model: string;
   /** True when the kind is worth another try with the same provider. */

@@ -54,6 +54,8 @@ export interface AssistantMessage {
   readonly reasoningContent?: string;
   readonly reasoningDetails?: readonly unknown[];
   readonly finishReason?: string;
+  /** Output tokens that were spent on it; absent where the provider tells no numbers (core.md D.4 `token_count`). */
+  readonly tokenCount?: number;
   readonly displayKind?: string;
   rowId?: number;
   readonly timestamp?: number;

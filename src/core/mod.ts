@@ -2,6 +2,7 @@
 export * from "./contract.ts";
 export { AskBroker } from "./asks.ts";
 export { auxiliaryClient } from "./auxiliary_client.ts";
+export { localDay, reachedBudget } from "./budgets.ts";
 export { compressionThreshold } from "./compression_policy.ts";
 export { LiveSessions } from "./sessions.ts";
 export { undoTurns } from "./undo.ts";

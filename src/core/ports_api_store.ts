@@ -56,6 +56,11 @@ export interface RunStore {
   ): Promise<{ readonly run: RunRow; readonly fingerprint: string } | null>;
   /** Status and new events in one transaction; events older than the newest `keep` go. */
   save(run: RunRow, events: readonly RunEventRow[], keep: number): Promise<void>;
+  /**
+   * Ends a run that nobody works on any more, with one last event, unless it has ended meanwhile: false then. Of all
+   * who try it only one succeeds. `event` gets the number of the event.
+   */
+  settle(run: RunRow, event: (seq: number) => string, keep: number): Promise<boolean>;
   /** A run that never began. */
   remove(id: string): Promise<void>;
   get(id: string): RunRow | null;

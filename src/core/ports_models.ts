@@ -59,6 +59,8 @@ export interface ModelRequest {
   readonly fast?: boolean;
   /** A wish: not sent to models that refuse it. */
   readonly temperature?: number;
+  /** An image that is refused as too large is sent again, smaller: nothing is left out for it meanwhile. */
+  readonly shrinks?: boolean;
   /** Left out of recordings: it is not made when they are played. */
   readonly unrecorded?: boolean;
   /** Stable per session, for provider-side caches and logs. */
@@ -118,6 +120,8 @@ export interface ModelCost {
   /** `included`: nothing is charged per call. */
   readonly status: "estimated" | "included" | "unknown";
   readonly source: "provider_models_api" | "official_snapshot" | "none";
+  /** The day of the price list: `2026-01-31`; absent where no price was used. */
+  readonly version?: string;
 }
 
 export interface CatalogRefresh {

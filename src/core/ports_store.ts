@@ -30,6 +30,28 @@ export interface SessionConfig {
   readonly fingerprint?: string;
 }
 
+/** What git says about a session's directory; both are null outside a repository. */
+export interface GitPlace {
+  /** Name of the branch, or twelve digits of a detached commit. */
+  readonly branch: string | null;
+  /** The directory with `.git`. */
+  readonly root: string | null;
+}
+
+/** Who is paid for the calls of a session, as of its first accounted one (core.md D.3). */
+export interface Billing {
+  readonly provider: string | null;
+  readonly baseUrl: string | null;
+  /** `included`: nothing is charged per call; `metered`: by known prices; `unknown`: by prices that are not known. */
+  readonly mode: "included" | "metered" | "unknown" | null;
+}
+
+/**
+ * Where the rows of one write stand in their turn: its first, which need the conversation to be nobody else's and take
+ * it, ones between, its last, which give it back, or all of it at once.
+ */
+export type TurnStep = "begin" | "go_on" | "end" | "alone";
+
 export interface SessionRow {
   readonly id: string;
   readonly source: string;
@@ -42,12 +64,15 @@ export interface SessionRow {
   readonly config: SessionConfig;
   readonly systemPrompt: string | null;
   readonly cwd: string | null;
+  /** Of `cwd`, when the session's prompt was made. */
+  readonly git: GitPlace;
   readonly messageCount: number;
   readonly toolCallCount: number;
   readonly apiCallCount: number;
   readonly usage: Usage;
   /** Of its own calls; `null` when there were none that were counted. `usd` is null when a price is unknown. */
   readonly cost: ModelCost | null;
+  readonly billing: Billing;
   readonly lastActivityAt: number;
   readonly sessionKey: string | null;
 }
@@ -57,6 +82,7 @@ export interface NewSessionRow {
   readonly source: string;
   readonly parentId?: string | null;
   readonly cwd: string | null;
+  readonly git?: GitPlace;
   readonly config: SessionConfig;
   readonly title?: string | null;
   readonly systemPrompt?: string | null;
@@ -65,7 +91,9 @@ export interface NewSessionRow {
 }
 
 export interface SessionPatch {
+  /** Without `git`, what was known of the last directory's repository is forgotten. */
   readonly cwd?: string;
+  readonly git?: GitPlace;
   readonly config?: SessionConfig;
   readonly systemPrompt?: string | null;
   readonly lastActivityAt?: number;
@@ -121,6 +149,7 @@ export interface UsageCost {
   /** Absent: estimated where there is a sum, else unknown. */
   readonly status?: ModelCost["status"];
   readonly source?: ModelCost["source"];
+  readonly version?: string;
 }
 
 /** The model of a counted call. */
@@ -171,21 +200,36 @@ export interface SessionStore {
   deleteSession(id: string): Promise<boolean>;
   listSessions(query: SessionQuery): SessionSummary[];
 
-  /** Rows in order and the calls that they came from, row ids back in the same order, one transaction. */
+  /**
+   * Rows in order and the calls that they came from, row ids back in the same order, one transaction. With a step of a
+   * turn it throws `session_busy`, and has written nothing, where another program runs one in the conversation, and
+   * (`data.moved`) where the newest row is not `after` or the conversation goes on in another session.
+   */
   appendMessages(
     sessionId: string,
     messages: readonly Message[],
     calls?: readonly CountedCall[],
+    step?: TurnStep,
+    after?: number,
   ): Promise<number[]>;
+  /** Throws `session_busy` while another program runs a turn in the conversation; a look, nothing is taken. */
+  requireFree(sessionId: string): void;
   /** Replaces the content of one row (steer text joins the last tool result). */
   updateContent(rowId: number, content: Content): Promise<void>;
   /** Active rows of one session; unanswered calls are left as stored. */
   loadMessages(sessionId: string): Message[];
   /** Active rows over the compression chain, oldest ancestor first. */
   loadLineage(sessionId: string): Message[];
-  /** One answered model call; `cost` also counts towards the totals that budgets are held against. */
+  /** As `loadMessages`, a slice at a time: others are served while a long conversation is read. */
+  fetchMessages(sessionId: string): Promise<Message[]>;
+  /** As `loadLineage`, likewise. */
+  fetchLineage(sessionId: string): Promise<Message[]>;
+  /**
+   * One answered model call; `cost` also counts towards the totals that budgets are held against. `null`: a call of no
+   * session, which counts for the day alone.
+   */
   addUsage(
-    sessionId: string,
+    sessionId: string | null,
     usage: Usage,
     model: CountedModel,
     cost?: UsageCost,

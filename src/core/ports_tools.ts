@@ -6,6 +6,7 @@ import type { Platform } from "@/platform/mod.ts";
 import type { AskOutcome, AskPayload } from "./asks.ts";
 import type { Delegator } from "./delegation_api.ts";
 import type { Eyes } from "./eyes.ts";
+import type { FitImage } from "./image_fitting.ts";
 import type { Content, FileEdit } from "./messages.ts";
 import type { FileAccess } from "./ports_files.ts";
 import type { RedactMode } from "./ports_guard.ts";
@@ -119,6 +120,8 @@ export interface ToolContext {
   readonly delegator?: Delegator;
   /** How images are looked at in this turn; absent: not at all. */
   readonly eyes?: Eyes;
+  /** Makes an image smaller that is larger than models take; absent: such images are refused. */
+  readonly fitImage?: FitImage;
   /** False where nothing that happens after the turn is told to the model; absent: it is. */
   readonly hearsLater?: boolean;
   /** Intermediate output; rate-limited by the core. */

@@ -24,6 +24,8 @@ export interface CodingQuery {
   readonly surface: string;
   readonly cwd: string;
   readonly gitRoot: string | null;
+  /** The file system of `cwd` does. */
+  readonly answers: boolean;
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -32,8 +34,10 @@ export async function codingPosture(query: CodingQuery): Promise<string> {
   const mode = modeOf(query.settings);
   if (mode === "off" || (mode === "auto" && !INTERACTIVE.has(query.surface))) return "";
   const { files } = query.platform;
-  const workspace = await within(inspectWorkspace(files, query.cwd, query.gitRoot), READ_BOUND_MS) ??
-    { manifests: [], isCode: false };
+  const looking = query.answers
+    ? inspectWorkspace(files, query.cwd, query.gitRoot)
+    : Promise.resolve(undefined);
+  const workspace = await within(looking, READ_BOUND_MS) ?? { manifests: [], isCode: false };
   if (mode === "auto" && !workspace.isCode) return "";
   const facts = await factsOf(query, workspace);
   return ["# Coding", BRIEF, mode === "focus" ? FOCUS : "", facts, instructions(query.settings)]

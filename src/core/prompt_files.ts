@@ -114,26 +114,6 @@ export function ancestorsOf(path: string): string[] {
   return found;
 }
 
-/** Looks that are under way; they belong to the files they look at. */
-const looks = new WeakMap<Files, Map<string, Promise<boolean>>>();
-
-/**
- * Whether the file system of a directory answers at all, within the bound of one read. Afterwards names in and above it
- * may be looked up on the spot (`isPresent`): most of them are never there, and a look that leaves the thread costs
- * twenty times as much. Who asks while somebody waits for the same answer gets that one.
- */
-export function doesAnswer(files: Files, directory: string): Promise<boolean> {
-  const waiting = looks.get(files) ?? new Map<string, Promise<boolean>>();
-  looks.set(files, waiting);
-  const known = waiting.get(directory);
-  if (known) return known;
-  const look = within(files.stat(directory).catch(() => null), READ_BOUND_MS)
-    .then((stat) => stat !== undefined && stat !== null)
-    .finally(() => waiting.delete(directory));
-  waiting.set(directory, look);
-  return look;
-}
-
 /** Without leaving the thread: for places that are known to answer, such as the data home. */
 export function isPresent(files: Files, path: string): boolean {
   try {

@@ -3,10 +3,10 @@
  * upstream, changed files. `git` gets two seconds; without it, or when it must not be trusted with this repository's
  * own settings, the branch is read from the files of git and no process is started.
  */
-import { join } from "node:path";
 import { within } from "@/lib/abort.ts";
 import { harmlessRepository, type Repository } from "@/lib/safe_git.ts";
-import type { Child, Files, Platform } from "@/platform/mod.ts";
+import type { Child, Platform } from "@/platform/mod.ts";
+import { branchOf } from "./git_place.ts";
 
 const BOUND_MS = 2_000;
 const MAX_OUTPUT = 200_000;
@@ -32,16 +32,8 @@ export async function gitSnapshot(query: GitQuery): Promise<string> {
   const repository = await harmlessRepository(files, query.root);
   const status = repository?.root === query.root ? await runStatus(query, repository) : null;
   if (status !== null) return describeStatus(status);
-  const branch = await branchOf(files, query.root);
+  const branch = branchOf(files, query.root);
   return branch ? `Git branch: ${branch}` : "";
-}
-
-async function textAt(files: Files, path: string): Promise<string | null> {
-  try {
-    return new TextDecoder().decode(await files.readHead(path, 65_536));
-  } catch {
-    return null; // absent or unreadable: told apart by nobody here
-  }
 }
 
 async function runStatus(
@@ -115,12 +107,4 @@ function describeStatus(output: string): string {
     lines.push(`Changed files: ${changed.slice(0, MAX_PATHS).join(", ")}${more}`);
   }
   return lines.join("\n");
-}
-
-/** Name of the branch or twelve digits of a detached commit. */
-async function branchOf(files: Files, root: string): Promise<string> {
-  const link = /^gitdir: (.+)$/m.exec(await textAt(files, join(root, ".git")) ?? "")?.[1]?.trim();
-  const directory = link === undefined ? join(root, ".git") : link.startsWith("/") ? link : join(root, link);
-  const head = (await textAt(files, join(directory, "HEAD")))?.trim() ?? "";
-  return head.startsWith("ref: refs/heads/") ? head.slice("ref: refs/heads/".length) : head.slice(0, 12);
 }

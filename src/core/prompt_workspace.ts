@@ -4,7 +4,7 @@
  */
 import { extname, join } from "node:path";
 import type { Files } from "@/platform/mod.ts";
-import { doesAnswer, isPresent } from "./prompt_files.ts";
+import { isPresent } from "./prompt_files.ts";
 
 const MANIFESTS = [
   "package.json",
@@ -45,13 +45,12 @@ export interface Workspace {
   readonly isCode: boolean;
 }
 
-/** Looks at the directory, and at its repository when it has one. Never throws. */
+/** Looks at the directory, which answers, and at its repository when it has one. Never throws. */
 export async function inspectWorkspace(
   files: Files,
   cwd: string,
   gitRoot: string | null,
 ): Promise<Workspace> {
-  if (!await doesAnswer(files, cwd)) return { manifests: [], isCode: false };
   const names = [...MANIFESTS, ...MARKS].filter((name) => isPresent(files, join(cwd, name)));
   const stats = await Promise.all(names.map((name) => files.stat(join(cwd, name)).catch(() => null)));
   const there = names.filter((_, at) => stats[at]?.isFile);

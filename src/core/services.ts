@@ -4,6 +4,7 @@ import type { Platform } from "@/platform/mod.ts";
 import type { DelegationStore } from "./delegation_api.ts";
 import type { ExternalTools } from "./external_tools.ts";
 import type { EventHub } from "./hub.ts";
+import type { FitImage } from "./image_fitting.ts";
 import type { Message } from "./messages.ts";
 import type {
   Guard,
@@ -16,6 +17,7 @@ import type {
   Tool,
   ToolSpec,
 } from "./ports.ts";
+import type { DirectoryLooks } from "./directory_looks.ts";
 import type { Settings } from "./settings.ts";
 
 /** A session as whoever only watches it sees it. */
@@ -37,6 +39,7 @@ export interface CoreServices {
   readonly models: Models;
   readonly guard: Guard;
   readonly home: string;
+  readonly looks: DirectoryLooks;
   settings(): Settings;
   store(): SessionStore;
   /** Where results of background children are kept; absent: children are always waited for. */
@@ -54,6 +57,8 @@ export interface CoreServices {
   restored(scope: SessionScope, history: readonly Message[]): void;
   /** Parts of the history left the model's sight (compression, reset): what was read before counts as unseen. */
   forgotten(scope: SessionScope): void;
+  /** Makes images smaller that are larger than models take (core.md B.10); absent: they stay as they are. */
+  readonly fitImage?: FitImage;
   /** Tools of MCP servers; absent: none. */
   readonly external?: ExternalTools;
   /** For the index in the prompt; absent: none. */

@@ -24,6 +24,7 @@ import { Patience } from "./patience.ts";
 import type {
   EditPolicy,
   FileAccess,
+  GitPlace,
   ModelChoice,
   NewSessionRow,
   ResolvedModel,
@@ -79,6 +80,10 @@ export class LiveSession implements Session {
   /** Whose work it does; `null` = nobody's but the user's. */
   readonly child: ChildLink | null;
   systemPrompt: string | null;
+  /** Of its directory; looked up when its prompt is made. */
+  git: GitPlace | null = null;
+  /** To another directory, whose repository the row does not name yet. */
+  hasMoved = false;
   config: SessionConfig;
   /** As it was last kept, as far as `#setConfig` changes it: what a refused change goes back to. */
   #kept: SessionConfig;
@@ -328,6 +333,7 @@ export class LiveSession implements Session {
     };
     const { runQueuedTurn } = await loadEngine();
     const result = withLateSteer(await runQueuedTurn(this, turn), this.steering);
+    this.transcript.forgetRefusal();
     this.tally.add(result);
     this.#lastActivityAt = this.services.platform.clock.now() / 1000;
     this.#inflight = null;
@@ -435,6 +441,8 @@ export class LiveSession implements Session {
       if (this.#place === place) this.#place = this.#keptPlace;
       throw error;
     }
+    this.git = null;
+    this.hasMoved = true;
     this.changed("cwd");
   }
 
@@ -471,13 +479,22 @@ export class LiveSession implements Session {
   async compact(options: { focus?: string; signal?: AbortSignal } = {}): Promise<CompactionReport | null> {
     return await this.occupy(options.signal, async (signal) => {
       const { compactSession } = await loadEngine();
-      return await compactSession(this, { cause: "manual", focus: options.focus ?? null, signal });
+      const work = () => compactSession(this, { cause: "manual", focus: options.focus ?? null, signal });
+      // It takes long: no other program begins a turn meanwhile.
+      return this.stored ? await this.transcript.alone(work) : await work();
     });
   }
 
-  /** Runs `work` while no turn can start. Throws `session_busy`. */
+  /** Runs `work` while no turn can start. Throws `session_busy`, also where another program runs one. */
   async occupy<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    return await this.#turns.occupy(signal, work);
+    return await this.#turns.occupy(signal, async (signal) => {
+      this.requireFree();
+      return await work(signal);
+    });
+  }
+
+  requireFree(): void {
+    if (this.stored) this.services.store().requireFree(this.headId);
   }
 
   /** The conversation moved to another row (compression); grants stay, they are kept under the session's own id. */
@@ -500,6 +517,7 @@ export class LiveSession implements Session {
       source: this.source,
       parentId: this.parentId,
       cwd: this.cwd,
+      ...(this.git === null ? {} : { git: this.git }),
       config: this.config,
       systemPrompt: this.systemPrompt,
       sessionKey: this.sessionKey,
@@ -516,6 +534,7 @@ export class LiveSession implements Session {
     this.#closed = true;
     this.interrupt();
     await this.idle();
+    void this.transcript.giveBack();
     this.services.guard.dropScope(this.id);
     await Promise.all([this.scope.dispose(), this.outside.close(), this.titles.close()]);
     await this.record.end(reason);

@@ -53,6 +53,8 @@ export interface SubmitOptions {
   /** For this turn only; the session keeps its own. */
   readonly model?: ModelChoice;
   readonly reasoningEffort?: string;
+  /** The fast mode, wished for or not, whatever the session's own wish is. */
+  readonly fast?: boolean;
   /** Model calls of this turn at most; the configuration's number when absent. */
   readonly maxSteps?: number;
   /** The context of this turn instead of the session's history (stateless API); never stored. */
@@ -165,6 +167,11 @@ export interface Session {
   subscribe(reader: EventReader): () => void;
   /** Never throws for model trouble: that is an outcome. Throws `session_busy` never: it queues, first in first out. */
   submit(input: UserInput, options: SubmitOptions): TurnHandle;
+  /**
+   * Throws `session_busy` while another program runs a turn in this conversation: a look, for doors that answer before
+   * a turn has ended. A turn that begins all the same is refused with its first row (`busyElsewhere`).
+   */
+  requireFree(): void;
   /** Trimmed; false when empty or when no turn runs (core.md A.15). */
   steer(text: string): boolean;
   /** Cancels the running turn, and the queued ones unless `keepQueue`. The numbers of each. */

@@ -216,6 +216,7 @@ async function intoChild(session: LiveSession, content: readonly Message[]) {
     source: session.source,
     parentId: headId,
     cwd: session.cwd,
+    ...(session.git === null ? {} : { git: session.git }),
     config: session.config,
     sessionKey: session.sessionKey,
   }, content);

@@ -59,6 +59,11 @@ export class SessionState implements SessionScope {
     return notices;
   }
 
+  /** They were taken for a turn that has not brought them. */
+  putBack(notices: readonly SessionNotice[]): void {
+    this.#notices.unshift(...notices);
+  }
+
   async dispose(): Promise<void> {
     const values = [...this.#values.values()].reverse();
     this.#values.clear();

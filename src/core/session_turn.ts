@@ -2,6 +2,7 @@
 import { abortable, isAbort } from "@/lib/abort.ts";
 import { HermesError } from "./errors.ts";
 import type { TurnResult } from "./events.ts";
+import { gitPlaceOf } from "./git_place.ts";
 import type { LiveSession } from "./session.ts";
 import { runTurn } from "./turn.ts";
 import type { TurnInput } from "./turn_input.ts";
@@ -15,6 +16,7 @@ export async function runQueuedTurn(session: LiveSession, turn: QueuedTurn): Pro
     // The prompt comes first: a new session is stored with it in one go.
     const prepared = await preparedTurn(session, turn);
     await storeForTurn(session, turn.controller.signal);
+    if (session.hasMoved) void noteGit(session);
     return prepared instanceof HermesError
       ? await failedResult(session, turn, prepared)
       : await runTurn(prepared);
@@ -39,6 +41,18 @@ async function storeForTurn(session: LiveSession, signal: AbortSignal): Promise<
     const isLocked = error instanceof HermesError && error.code === "store_locked";
     if (!isLocked && !isAbort(error)) throw error;
   }
+}
+
+/** Of no consequence for the turn: a row that cannot be written now goes without it. */
+async function noteGit(session: LiveSession): Promise<void> {
+  session.hasMoved = false;
+  const { cwd, services } = session;
+  const git = await gitPlaceOf(services.platform.files, cwd, services.looks);
+  if (session.cwd !== cwd) return;
+  session.git = git;
+  await session.record.update({ git }).catch((error) =>
+    services.log.debug(`The repository of session ${session.id} was not noted: ${String(error)}`)
+  );
 }
 
 /** What the turn ends with; a fault of ours is told in full in the log only. */

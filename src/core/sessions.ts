@@ -6,7 +6,7 @@ import { within } from "@/lib/abort.ts";
 import { Delegations, type NewChild } from "./delegation.ts";
 import { HermesError } from "./errors.ts";
 import { tierOf } from "./fast_mode.ts";
-import { NO_USAGE } from "./messages.ts";
+import { type Message, NO_USAGE } from "./messages.ts";
 import { modeOf } from "./modes.ts";
 import type { FileAccess, NewSessionRow, SessionConfig, SessionRow } from "./ports.ts";
 import { repairForResume } from "./resume.ts";
@@ -160,10 +160,21 @@ export class LiveSessions implements Sessions {
     const store = this.#services.store();
     const root = store.getSession(id);
     if (!root || !isVisible(root.source, options)) throw notFound(id);
-    const row = options.followTip === false ? root : store.resumedFrom(id) ?? root;
-    const live = this.#find(row.id);
+    const headId = (options.followTip === false ? root : store.resumedFrom(id) ?? root).id;
+    const known = this.#find(headId);
+    if (known) return known;
+    const messages = repairForResume(await store.fetchMessages(headId));
+    // Reading takes a while: what was true before it is looked at again.
+    this.#refuseWhenClosing();
+    const live = this.#find(headId);
     if (live) return live;
-    const session = new LiveSession(this.#seedOf(id, row, options), this.#services, this.delegation);
+    const row = store.getSession(headId);
+    if (!row) throw notFound(id);
+    const session = new LiveSession(
+      this.#seedOf(id, row, options, messages),
+      this.#services,
+      this.delegation,
+    );
     if (row.endReason !== null) await store.reopenSession(row.id);
     if (options.cwd !== undefined && options.cwd !== row.cwd) {
       await session.setCwd(options.cwd, options.additionalDirectories ?? []);
@@ -175,7 +186,12 @@ export class LiveSessions implements Sessions {
     return session;
   }
 
-  #seedOf(handle: string, row: SessionRow, options: OpenOptions): SessionSeed {
+  #seedOf(
+    handle: string,
+    row: SessionRow,
+    options: OpenOptions,
+    messages: readonly Message[],
+  ): SessionSeed {
     return {
       id: handle,
       headId: row.id,
@@ -191,7 +207,7 @@ export class LiveSessions implements Sessions {
       sessionKey: row.sessionKey,
       systemPrompt: row.systemPrompt,
       editPolicy: options.editPolicy ?? null,
-      messages: repairForResume(this.#services.store().loadMessages(row.id)),
+      messages,
       usage: row.usage,
       calls: row.apiCallCount,
       files: options.files ?? this.#disk,
@@ -218,6 +234,7 @@ export class LiveSessions implements Sessions {
       source: source.source,
       parentId: source.id,
       cwd: options.cwd ?? source.cwd,
+      ...((options.cwd ?? source.cwd) === source.cwd ? { git: source.git } : {}),
       config: { ...source.config, ...(live?.config ?? {}), branchedFrom: source.id },
       ...(options.title === undefined ? {} : { title: options.title }),
     };

@@ -262,6 +262,10 @@ export interface Settings {
       readonly direct_model_requests: "known" | boolean;
       readonly tool_progress_events: boolean;
       readonly show_reasoning: boolean;
+      /** Whether runs tell what the model says between tool calls; absent: yes. */
+      readonly interim_assistant_messages?: boolean;
+      /** Events kept of each run; at least 256. */
+      readonly run_journal_events?: number;
       /** `omit`: tool calls of the server are left out of `/v1/responses`. */
       readonly responses_tool_items?: "native" | "omit";
       /** Characters of stored tool outputs; 0 = all. */

@@ -8,14 +8,7 @@ import { DEFAULT_PROFILE, profileOf } from "@/lib/profile.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { Logger, ResolvedModel, SessionScope, Skills, Tool } from "./ports.ts";
 import { codingPosture } from "./prompt_coding.ts";
-import {
-  contextFileCap,
-  doesAnswer,
-  findGitRoot,
-  guarded,
-  isPresent,
-  readPromptText,
-} from "./prompt_files.ts";
+import { contextFileCap, findGitRoot, guarded, isPresent, readPromptText } from "./prompt_files.ts";
 import {
   FINISH,
   HELP,
@@ -26,6 +19,7 @@ import {
   toolGuidance,
   toolUseEnforcement,
 } from "./prompt_guidance.ts";
+import type { DirectoryLooks } from "./directory_looks.ts";
 import { memorySnapshot } from "./prompt_memory.ts";
 import { personalityText } from "./prompt_personality.ts";
 import { projectContext } from "./prompt_project.ts";
@@ -38,6 +32,7 @@ export interface PromptFacts {
   readonly settings: Settings;
   readonly log: Pick<Logger, "warn">;
   readonly home: string;
+  readonly looks: DirectoryLooks;
   readonly cwd: string;
   readonly roots: readonly string[];
   readonly surface: string;
@@ -128,7 +123,7 @@ async function directoryParts(
 ): Promise<{ project: string; coding: string }> {
   const { platform, settings, log, cwd } = facts;
   const { files } = platform;
-  const answers = await doesAnswer(files, cwd);
+  const answers = await facts.looks.answers(cwd);
   const gitRoot = answers ? findGitRoot(files, cwd) : null;
   const cap = contextFileCap(settings.context_file_max_chars, facts.model.contextWindow);
   const [project, coding] = await Promise.all([
@@ -139,6 +134,7 @@ async function directoryParts(
       surface,
       cwd,
       gitRoot,
+      answers,
       get env() {
         return facts.childEnv;
       },

@@ -73,6 +73,7 @@ export function toolContext(
     ...(one.reviewed ? { reviewed: one.reviewed } : {}),
     ...(scope.delegator ? { delegator: scope.delegator } : {}),
     ...(scope.eyes ? { eyes: scope.eyes } : {}),
+    ...(scope.fitImage ? { fitImage: scope.fitImage } : {}),
     ...(scope.hearsLater === undefined ? {} : { hearsLater: scope.hearsLater }),
     progress: (text) => {
       const now = scope.platform.clock.monotonic();

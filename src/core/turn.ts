@@ -5,16 +5,20 @@
  *   user row ─► ┌ model call ─► tool calls? ─► batch ─► steer ─┐ ─► answer row ─► turn.end
  *               └──────────────────────────────────────────────┘
  */
-import { abortable, isAbort } from "@/lib/abort.ts";
+import { abortable } from "@/lib/abort.ts";
 import type { TurnResult } from "./events.ts";
-import { describeImages, hasImages, withTrueTypes } from "./inbound_images.ts";
-import { type Content, textOf, type ToolMessage, type UserMessage } from "./messages.ts";
+import { withTrueTypes } from "./inbound_images.ts";
+import { type Content, type Message, textOf, type ToolMessage, type UserMessage } from "./messages.ts";
 import type { ModelAnswer } from "./model_call.ts";
+import type { SessionNotice } from "./ports.ts";
 import { withSteer } from "./steering.ts";
+import { storeFirstRows } from "./turn_begin.ts";
 import { TurnCalls } from "./turn_calls.ts";
 import { Draft } from "./turn_draft.ts";
 import { type Ending, TurnEnds } from "./turn_ends.ts";
+import { TurnImages } from "./turn_images.ts";
 import type { TurnInput } from "./turn_input.ts";
+import { failureOf } from "./turn_results.ts";
 import { TurnRoom } from "./turn_room.ts";
 import { TurnRows } from "./turn_rows.ts";
 import { TurnTools } from "./turn_tools.ts";
@@ -29,6 +33,7 @@ export async function runTurn(turn: TurnInput): Promise<TurnResult> {
 class Turn {
   readonly #turn: TurnInput;
   readonly #rows: TurnRows;
+  readonly #images: TurnImages;
   readonly #calls: TurnCalls;
   readonly #room: TurnRoom;
   readonly #ends: TurnEnds;
@@ -39,7 +44,8 @@ class Turn {
   constructor(turn: TurnInput) {
     const draft = new Draft();
     const rows = this.#rows = new TurnRows(turn);
-    const calls = this.#calls = new TurnCalls(turn, rows, draft);
+    const images = this.#images = new TurnImages(turn, rows);
+    const calls = this.#calls = new TurnCalls(turn, rows, draft, images);
     const room = this.#room = new TurnRoom(turn, rows, calls);
     const parts = { turn, draft, rows, calls, room };
     this.#turn = turn;
@@ -53,7 +59,7 @@ class Turn {
       await this.#begin();
       ending = await this.#loop();
     } catch (error) {
-      ending = this.#ends.crashed(error);
+      ending = refusedEnding(this.#turn) ?? this.#ends.crashed(error);
     }
     return await this.#end(ending);
   }
@@ -68,14 +74,14 @@ class Turn {
       ...(input.displayText === undefined ? {} : { displayText: input.displayText }),
       ...(input.displayKind === undefined ? {} : { displayKind: input.displayKind }),
     };
-    await this.#rows.append([...this.#news(), user]);
-    this.#userRowId = user.rowId ?? null;
     const text = input.displayText ?? textOf(input.content);
+    await this.#beginWith([user], text);
+    this.#userRowId = user.rowId ?? null;
     scope.publish({ type: "turn.start", text, userRowId: this.#userRowId });
     for (const warning of this.#turn.warnings ?? []) {
       scope.publish({ type: "status", kind: "warn", text: warning });
     }
-    await this.#lookAtImages(user);
+    await this.#images.prepare(user, this.#calls.sees);
     if (this.#calls.models.isAway) {
       this.#calls.tellFallback(`${this.#turn.client.info.model} is left alone for a while`);
     }
@@ -84,28 +90,24 @@ class Turn {
 
   /** With what the caller's tools have given, instead of a message of the user. */
   async #goOn(results: readonly ToolMessage[]): Promise<void> {
-    await this.#rows.append(results.map((result) => ({ ...result, timestamp: this.#rows.now() })));
+    await this.#beginWith(results.map((result) => ({ ...result, timestamp: this.#rows.now() })), "", []);
     this.#turn.scope.publish({ type: "turn.start", text: "", userRowId: null });
     await this.#room.keepSmall(() => this.#turn.contextTokens(), PREFLIGHT_PASSES);
   }
 
-  /** For a model that does not see: another one says first what the images show (core.md B.10). */
-  async #lookAtImages(user: UserMessage): Promise<void> {
-    const { eyes, guard, signal, publish } = this.#turn.scope;
-    const { content } = user;
-    if (!eyes || !hasImages(content) || this.#calls.sees) return;
-    if (eyes.describer !== null) {
-      publish({ type: "status", kind: "lifecycle", text: `Looking at images with ${eyes.describer}` });
-    }
-    const described = await describeImages(content, eyes, signal).catch((error) => {
-      if (isAbort(error)) return null; // The loop sees the cancel.
+  /** The first rows of the turn; one that is refused with them has begun all the same, for who listens. */
+  async #beginWith(
+    rows: readonly Message[],
+    text: string,
+    notices: readonly SessionNotice[] = this.#turn.takeNotices(),
+  ): Promise<void> {
+    try {
+      await storeFirstRows(this.#turn, this.#rows, [...this.#told(notices), ...rows]);
+    } catch (error) {
+      this.#turn.putBackNotices(notices);
+      this.#turn.scope.publish({ type: "turn.start", text, userRowId: null });
       throw error;
-    });
-    if (described === null) return;
-    for (const problem of described.problems) {
-      publish({ type: "status", kind: "warn", text: guard.redact(problem, "full") });
     }
-    await this.#rows.replace(user, described.content);
   }
 
   async #loop(): Promise<Ending> {
@@ -127,7 +129,7 @@ class Turn {
   /** One model call and what follows from it; `null` = go on. */
   async #step(): Promise<Ending | null> {
     const ends = this.#ends;
-    const answer = await this.#calls.call(this.#turn.toolSpecs);
+    const answer = await this.#call();
     if (answer.type === "cancelled") return await ends.interrupted(answer);
     if (answer.type === "failed") return await ends.failed(answer);
     this.#room.answered();
@@ -135,6 +137,14 @@ class Turn {
     const ending = await this.#follow(answer);
     await this.#rows.settle();
     return ending;
+  }
+
+  /** Images that the provider finds too large are sent once more, smaller (core.md A.11 `image_too_large`). */
+  async #call(): Promise<ModelAnswer> {
+    const specs = this.#turn.toolSpecs;
+    const answer = await this.#calls.call(specs);
+    if (!answer.failure?.imageTooLarge || answer.text !== "") return answer;
+    return await this.#images.tighten() ? await this.#calls.call(specs) : answer;
   }
 
   async #follow(answer: ModelAnswer): Promise<Ending | null> {
@@ -158,12 +168,12 @@ class Turn {
 
   /** What happened meanwhile, between two calls: a row of its own, no turn of the user. */
   async #deliverNews(): Promise<void> {
-    const news = this.#news();
+    const news = this.#told(this.#turn.takeNotices());
     if (news.length > 0) await this.#rows.append(news);
   }
 
-  #news(): readonly UserMessage[] {
-    return this.#turn.takeNotices().map(({ kind, text }) => ({
+  #told(notices: readonly SessionNotice[]): readonly UserMessage[] {
+    return notices.map(({ kind, text }) => ({
       role: "user",
       content: text,
       displayKind: kind,
@@ -171,11 +181,13 @@ class Turn {
     }));
   }
 
-  async #end(ending: Ending): Promise<TurnResult> {
+  async #end(reached: Ending): Promise<TurnResult> {
     const { transcript, scope, steering } = this.#turn;
+    transcript.endTurn();
     await this.#rows.settle();
     await abortable(transcript.flush(), scope.signal).catch(() => {/* it goes on by itself */});
     const { warning } = transcript;
+    const ending = refusedEnding(this.#turn) ?? reached;
     const { spent, model: { model, provider } } = this.#calls;
     const cost = spent.cost();
     return {
@@ -196,6 +208,13 @@ class Turn {
       ...(ending.clientCalls ? { clientCalls: ending.clientCalls } : {}),
     };
   }
+}
+
+/** Another program runs a turn in the conversation, or has taken it over; `null` where it is ours. */
+function refusedEnding({ transcript: { refusal }, scope: { signal } }: TurnInput): Ending | null {
+  if (refusal === null) return null;
+  if (signal.aborted) return { outcome: "cancelled", text: "", exitReason: "interrupted_by_user" };
+  return { outcome: "failed", text: "", exitReason: refusal.code, failure: failureOf(refusal) };
 }
 
 /** Half characters are refused by providers. */

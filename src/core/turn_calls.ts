@@ -2,6 +2,7 @@
  * The model calls of one turn: what each request holds, what it has cost, and which model answers now. It owns the
  * failover chain of the turn (core.md A.11) and its spending; what follows from an answer is not its business.
  */
+import { isAbort } from "@/lib/abort.ts";
 import { limitsMoney, type ReachedBudget, reachedBudget } from "./budgets.ts";
 import type { ModelFailure } from "./errors.ts";
 import { seesImages } from "./eyes.ts";
@@ -13,6 +14,7 @@ import type { ModelCost, ModelRequest, ResolvedModel, ToolSpec } from "./ports.t
 import { dumpRequest } from "./request_dump.ts";
 import { repairForRequest } from "./request_repair.ts";
 import type { Draft } from "./turn_draft.ts";
+import type { TurnImages } from "./turn_images.ts";
 import type { TurnInput } from "./turn_input.ts";
 import type { TurnRows } from "./turn_rows.ts";
 import { TurnSpending } from "./turn_spending.ts";
@@ -25,12 +27,14 @@ export class TurnCalls {
   readonly #turn: TurnInput;
   readonly #rows: TurnRows;
   readonly #draft: Draft;
+  readonly #images: TurnImages;
   #toldUnpriced = false;
 
-  constructor(turn: TurnInput, rows: TurnRows, draft: Draft) {
+  constructor(turn: TurnInput, rows: TurnRows, draft: Draft, images: TurnImages) {
     this.#turn = turn;
     this.#rows = rows;
     this.#draft = draft;
+    this.#images = images;
     this.models = new Failover(turn.client, turn.fallbacks, turn.resting);
     this.spent = new TurnSpending(turn.scope.platform);
   }
@@ -50,12 +54,13 @@ export class TurnCalls {
     const { scope, reasoningEffort, fast, redactStream } = this.#turn;
     const request: ModelRequest = {
       system: this.models.prompt(this.#turn.systemPrompt),
-      messages: this.#messages(extra),
+      messages: await this.#messages(extra),
       tools,
       sessionId: scope.sessionId,
       ...this.#draft.maxTokens(this.#turn.maxTokens),
       ...(reasoningEffort ? { reasoningEffort } : {}),
       ...(fast ? { fast } : {}),
+      ...(this.#images.canTighten ? { shrinks: true } : {}),
     };
     const answer = await callModel(this.models.client, request, {
       platform: scope.platform,
@@ -82,14 +87,19 @@ export class TurnCalls {
     return patience.attempts(failure, isMidStream, most);
   }
 
-  #messages(extra: string | null): readonly Message[] {
+  async #messages(extra: string | null): Promise<readonly Message[]> {
     const nudge = this.#draft.takeNudge();
     const said = extra ?? nudge;
     const messages = [...this.#turn.prefill ?? [], ...this.#rows.context()];
     if (this.#draft.hasParts) messages.push({ role: "assistant", content: this.#draft.text });
     if (said) messages.push({ role: "user", content: said });
     const repaired = repairForRequest(messages, this.#turn.transcript.sorted);
-    return this.sees ? repaired : withoutImages(repaired);
+    if (!this.sees) return withoutImages(repaired);
+    // Cancelled meanwhile, the call ends before anything is sent.
+    return await this.#images.fitAll(repaired).catch((error) => {
+      if (isAbort(error)) return repaired;
+      throw error;
+    });
   }
 
   /** Every answered call counts, also where the provider tells no numbers. */

@@ -48,6 +48,9 @@ export interface TurnInput {
   contextTokens(): number;
   /** What has happened beside the model's calls and was not told yet. */
   takeNotices(): readonly SessionNotice[];
+  putBackNotices(notices: readonly SessionNotice[]): void;
+  /** Another program has added to the conversation: it is read again. */
+  catchUp(): void;
   /** Makes the history smaller; false when it cannot or must not now. */
   compact(client: ModelClient, cause: "overflow" | "automatic"): Promise<boolean>;
 }

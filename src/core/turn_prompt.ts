@@ -1,6 +1,7 @@
 /** The system prompt of a turn: the session's own, byte for byte, for as long as it holds (core.md A.4). */
 import { abortable, isAbort } from "@/lib/abort.ts";
 import { settingsOf } from "./delegation.ts";
+import { gitPlaceOf } from "./git_place.ts";
 import type { ResolvedModel, Tool } from "./ports.ts";
 import type { LiveSession } from "./session.ts";
 import { buildSystemPrompt, memoriesOf } from "./system_prompt.ts";
@@ -22,6 +23,7 @@ export async function systemPromptOf(
       settings,
       log,
       home,
+      looks,
       cwd: session.cwd,
       roots: session.roots,
       surface: session.child ? "subagent" : session.surface,
@@ -34,15 +36,19 @@ export async function systemPromptOf(
       memories,
     })
   );
+  const looks = services.looks;
+  const looking = gitPlaceOf(platform.files, session.cwd, looks);
   const prompt = await abortable(building, signal).catch((error) => {
     if (isAbort(error)) return null;
     throw error;
   });
   if (prompt === null) return ""; // Nothing is sent: the first step sees the cancel.
   session.systemPrompt = prompt;
+  const git = session.git = await looking;
+  session.hasMoved = false;
   if (!session.stored) return prompt; // The row is written with it.
   try {
-    await abortable(services.store().updateSession(session.headId, { systemPrompt: prompt }), signal);
+    await abortable(services.store().updateSession(session.headId, { systemPrompt: prompt, git }), signal);
   } catch (error) {
     services.log.warn(
       `Cannot store the system prompt: ${error instanceof Error ? error.message : String(error)}`,

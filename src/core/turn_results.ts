@@ -1,4 +1,5 @@
 /** Results of turns that never ran; apart from the engine, because a queue needs them before it is loaded. */
+import { HermesError, type ModelFailure } from "./errors.ts";
 import type { TurnResult } from "./events.ts";
 import { NO_USAGE } from "./messages.ts";
 
@@ -18,4 +19,15 @@ export function cancelledResult(): TurnResult {
     pendingSteer: null,
     userRowId: null,
   };
+}
+
+/** What a turn that could not begin ends with. */
+export function failureOf(error: HermesError): ModelFailure {
+  return { kind: "config", message: error.message, provider: "", model: "", retryable: false };
+}
+
+/** For a turn that was refused because another program runs one in the conversation; `null` for any other end. */
+export function busyElsewhere({ outcome, exitReason, failure }: TurnResult): HermesError | null {
+  if (outcome !== "failed" || exitReason !== "session_busy") return null;
+  return new HermesError("session_busy", failure?.message ?? "session busy");
 }

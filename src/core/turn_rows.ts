@@ -16,6 +16,8 @@ export class TurnRows {
   /** What to call when the calls that wait in the transcript are written. */
   readonly #counted: (() => void)[] = [];
   #cleaned: { from: string; to: string } | null = null;
+  /** Output tokens that no row has taken yet. */
+  #tokens = 0;
 
   constructor(turn: TurnInput) {
     this.#turn = turn;
@@ -32,9 +34,15 @@ export class TurnRows {
     this.#tellCounted();
   }
 
+  /** Rows that were not taken by the store. */
+  takeBack(messages: readonly Message[]): void {
+    this.#own.splice(this.#own.length - messages.length);
+  }
+
   /** An answered call goes into the store with the rows that follow from it; `tell` is called then. */
   count(call: CountedCall, tell: () => void): void {
     this.#turn.transcript.count(call);
+    this.#tokens += call.usage.output;
     this.#counted.push(tell);
   }
 
@@ -55,10 +63,12 @@ export class TurnRows {
     this.#own.push(...results);
   }
 
-  async replace(message: UserMessage | ToolMessage, content: ToolMessage["content"]): Promise<void> {
+  /** The message as it is now. */
+  async replace(message: UserMessage | ToolMessage, content: ToolMessage["content"]): Promise<Message> {
     const changed = await this.#turn.transcript.replaceContent(message, content);
     const at = this.#own.lastIndexOf(message);
     if (at !== -1) this.#own[at] = changed;
+    return changed;
   }
 
   /** What a request is built from. */
@@ -73,23 +83,28 @@ export class TurnRows {
     if (text) this.#turn.scope.publish({ type: "text.end", text: this.clean(text), final: false });
   }
 
-  /** `shown`: the text has been on the stream; false: it was made up for the row. */
+  /** The last row of the turn. `shown`: the text has been on the stream; false: it was made up for the row. */
   async appendText(
     text: string,
     answer: ModelAnswer | null,
     finishReason: string,
     shown = true,
   ): Promise<void> {
+    // Nothing follows it: the conversation is given back with it.
+    this.#turn.transcript.endTurn();
     await this.append([this.#assistant(text, answer, finishReason)]);
     if (shown) this.#turn.scope.publish({ type: "text.end", text: this.clean(text), final: true });
   }
 
   #assistant(text: string | null, answer: ModelAnswer | null, finishReason: string): AssistantMessage {
+    const tokenCount = this.#tokens;
+    this.#tokens = 0;
     return {
       role: "assistant",
       content: text === null ? null : this.clean(text),
       finishReason,
       timestamp: this.now(),
+      ...(tokenCount === 0 ? {} : { tokenCount }),
       ...(answer?.reasoning ? { reasoning: this.masked(answer.reasoning) } : {}),
       ...(answer?.reasoningContent === undefined
         ? {}

@@ -8,6 +8,7 @@ import type { ChildCall, Delegator } from "./delegation_api.ts";
 import type { CoreEventBody } from "./events.ts";
 import type { Eyes } from "./eyes.ts";
 import type { Guardrails } from "./guardrails.ts";
+import type { FitImage } from "./image_fitting.ts";
 import type { Message } from "./messages.ts";
 import type { EditPolicy, FileAccess, Guard, GuardContext, SessionScope, Tool } from "./ports.ts";
 import type { Sampler } from "./sampler.ts";
@@ -38,6 +39,8 @@ export interface TurnScope {
   readonly contextWindow: number | null;
   /** How images are looked at; absent: not at all. */
   readonly eyes?: Eyes;
+  /** Makes images smaller that are larger than models take; absent: they are sent as they are. */
+  readonly fitImage?: FitImage;
   /** How servers of the outside ask the model; absent: not at all. */
   readonly sampler?: Sampler;
   /** Whether news that come after the turn are told to the model; absent: they are. */

@@ -10,7 +10,7 @@ import type { ChildCall } from "./delegation_api.ts";
 import { configuredEffort } from "./efforts.ts";
 import { createEyes } from "./eyes.ts";
 import { Guardrails } from "./guardrails.ts";
-import { HermesError, type ModelFailure } from "./errors.ts";
+import { HermesError } from "./errors.ts";
 import { fallbackEntries, withEffort } from "./fallbacks.ts";
 import type { TurnResult } from "./events.ts";
 import { promptTokens, textOf, type Usage } from "./messages.ts";
@@ -24,9 +24,10 @@ import type { LiveSession } from "./session.ts";
 import type { SubmitOptions, UserInput } from "./session_api.ts";
 import { compactSession } from "./session_compaction.ts";
 import { askHuman } from "./turn_asks.ts";
+import { catchUp } from "./turn_begin.ts";
 import type { TurnInput } from "./turn_input.ts";
 import { systemPromptOf } from "./turn_prompt.ts";
-import { cancelledResult } from "./turn_results.ts";
+import { cancelledResult, failureOf } from "./turn_results.ts";
 import { createSampler } from "./sampler.ts";
 import { Refusals, type TurnScope } from "./turn_scope.ts";
 
@@ -80,13 +81,15 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
     ...await prefillOf(session),
     history: turn.options.history ?? null,
     reasoningEffort: ownEffort(turn, session) ?? configuredEffort(settings, () => model.model),
-    ...(session.wantsFast ? { fast: true } : {}),
+    ...(turn.options.fast ?? session.wantsFast ? { fast: true } : {}),
     maxTokens: modelSettings.max_tokens,
     maxSteps: turn.options.maxSteps ?? agent.max_turns,
     backpressure: () => session.hub.takeBackpressure(),
     onShown: (text, reasoning) => session.setInflight(text, reasoning),
     ...(services.redactStream ? { redactStream: () => services.redactStream!() } : {}),
     takeNotices: () => session.takeNotices(),
+    putBackNotices: (notices) => session.scope.putBack(notices),
+    catchUp: () => catchUp(session),
     dumpsRequests: isYes(services.env?.("HERMES_DUMP_REQUESTS")),
     contextTokens: () => session.tally.contextTokens(),
     estimateCost: (usage, model) => services.models.estimateCost(usage, model),
@@ -247,6 +250,7 @@ function createScope(
     // A child ends with its turn, and a session of the HTTP API need not be heard of again.
     hearsLater: session.child === null && session.surface !== "api_server",
     eyes: createEyes({ models: services.models, settings, model, sessionId: session.id, count }),
+    ...(services.fitImage ? { fitImage: services.fitImage } : {}),
     sampler: createSampler({
       models: services.models,
       settings,
@@ -268,7 +272,10 @@ function createScope(
     publish,
     store: async (messages) => {
       const saving = session.transcript.append(messages);
-      const saved = await abortable(saving, signal).catch(() => true); // A cancel does not wait for a lock.
+      const saved = await abortable(saving, signal).catch((error) => {
+        if (isAbort(error)) return true; // A cancel does not wait for a lock.
+        throw error;
+      });
       if (!saved) warn(session.transcript.warning ?? "Saving is delayed");
     },
     guardContext,
@@ -296,19 +303,24 @@ export async function failedResult(
     ...(input.displayText === undefined ? {} : { displayText: input.displayText }),
     ...(input.displayKind === undefined ? {} : { displayKind: input.displayKind }),
   };
-  await session.transcript.append(input.results ?? [user]);
+  session.transcript.beginTurn();
+  session.transcript.endTurn();
+  const refused = await session.transcript.append(input.results ?? [user]).then(
+    () => null,
+    (refusal: HermesError) => refusal,
+  );
   const userRowId = (user as { rowId?: number }).rowId ?? null;
   session.publish(turn.id, {
     type: "turn.start",
     text: input.displayText ?? textOf(input.content),
     userRowId,
   });
-  const failure: ModelFailure = {
-    kind: "config",
-    message: error.message,
-    provider: "",
-    model: "",
-    retryable: false,
+  const why = refused ?? error;
+  return {
+    ...cancelledResult(),
+    outcome: "failed",
+    exitReason: why.code,
+    failure: failureOf(why),
+    userRowId,
   };
-  return { ...cancelledResult(), outcome: "failed", exitReason: error.code, failure, userRowId };
 }

@@ -38,8 +38,9 @@ export function identityOf(db: Db, sessionId: string, message: Message): number 
 /** Takes or renews the lock of a session; false while another holder has it (Unix seconds). */
 export function takeLock(db: Db, id: string, holder: string, now: number, until: number): boolean {
   const { changes } = db.run(
-    `INSERT INTO compression_locks (session_id, holder, expires_at) VALUES (?1, ?2, ?4)
-     ON CONFLICT (session_id) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
+    `INSERT INTO compression_locks (session_id, holder, acquired_at, expires_at) VALUES (?1, ?2, ?3, ?4)
+     ON CONFLICT (session_id) DO UPDATE SET expires_at = excluded.expires_at, holder = excluded.holder,
+       acquired_at = CASE holder WHEN ?2 THEN acquired_at ELSE excluded.acquired_at END
      WHERE holder = ?2 OR expires_at <= ?3 OR expires_at > ?5`,
     id,
     holder,

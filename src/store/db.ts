@@ -4,8 +4,13 @@
  * surrogate is written as U+FFFD. The driver cuts a string it reads at the first NUL, so a column that may hold one
  * is read as bytes by whoever owns it, and elsewhere NULs are kept out by `withoutNul`.
  */
+import process from "node:process";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { HermesError } from "@/core/contract.ts";
+import { unpackPicture } from "./picture.ts";
+
+/** SQLite's own default: pages of the log from which on a commit folds it back. */
+const CHECKPOINT_PAGES = 1_000;
 
 export type SqlValue = null | number | string | Uint8Array;
 export type SqlRow = Record<string, SqlValue>;
@@ -64,7 +69,7 @@ export class Db {
       this.run("COMMIT");
       return result;
     } catch (error) {
-      this.#rollBack();
+      this.rollBack();
       throw error;
     }
   }
@@ -92,8 +97,18 @@ export class Db {
     try {
       this.run("COMMIT");
     } catch (error) {
-      this.#rollBack();
+      this.rollBack();
       throw error;
+    }
+  }
+
+  /** As `commit`; folding the log back, which takes as long again after much was written, is left to a later one. */
+  commitAlone(): void {
+    this.exec("PRAGMA wal_autocheckpoint=0");
+    try {
+      this.commit();
+    } finally {
+      this.exec(`PRAGMA wal_autocheckpoint=${CHECKPOINT_PAGES}`);
     }
   }
 
@@ -119,7 +134,8 @@ export class Db {
     return statement;
   }
 
-  #rollBack(): void {
+  /** Harmless when no transaction is open. */
+  rollBack(): void {
     try {
       this.run("ROLLBACK");
     } catch {
@@ -159,7 +175,7 @@ export function emptyDatabaseName(steps: number): string {
 /** The picture that the build has put beside the code; `null` where the program runs from its source. */
 export function emptyDatabase(steps: number): Uint8Array | null {
   try {
-    return Deno.readFileSync(new URL(emptyDatabaseName(steps), import.meta.url));
+    return unpackPicture(Deno.readFileSync(new URL(emptyDatabaseName(steps), import.meta.url)));
   } catch {
     return null; // then it is built, which takes a few milliseconds
   }
@@ -225,6 +241,34 @@ export function withFileLock(lockPath: string, work: () => void, waitMs = LOCK_W
     }
   } finally {
     lock.close();
+  }
+}
+
+/** As the machine calls itself; empty where it does not say. */
+export function hostName(): string {
+  try {
+    return Deno.hostname();
+  } catch {
+    return "";
+  }
+}
+
+/** Where a link of the system points to; empty where there is none. */
+export function readLink(path: string): string {
+  try {
+    return Deno.readLinkSync(path);
+  } catch {
+    return "";
+  }
+}
+
+/** Signal 0 only asks. A process of somebody else counts as running. */
+export function isProcess(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as { code?: unknown }).code === "EPERM";
   }
 }
 

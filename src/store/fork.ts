@@ -5,8 +5,16 @@
 import { HermesError, type Message, type NewSessionRow } from "@/core/contract.ts";
 import { identityOf } from "./compaction.ts";
 import type { Db } from "./db.ts";
+import type { Steps } from "./long_write.ts";
 import { isChainAncestor, linkToParent, markEnded } from "./lineage.ts";
-import { COPIED_COLUMNS, countCalls, countMessages, insertMessages, previewOf } from "./message_rows.ts";
+import {
+  COPIED_COLUMNS,
+  countCalls,
+  countMessages,
+  insertMessages,
+  previewOf,
+  readIds,
+} from "./message_rows.ts";
 import { recount } from "./rewrite.ts";
 import { insertSession, requireSession } from "./session_rows.ts";
 import { cleanTitle, nextTitle, titleOwner, titleTaken } from "./titles.ts";
@@ -23,17 +31,20 @@ export function createRow(db: Db, row: NewSessionRow, now: number): string | nul
   return title;
 }
 
+/** Rows that are copied, and put into the text index, at a time. */
+const COPY_CHUNK = 32;
+
 /**
- * Copies the first `count` active rows (all by default), every field, under new ids. The title is the given one, or
+ * Copies the first `count` active rows (all by default), every field, under new ids, in steps. The title is the given one, or
  * the next "#N" of the source's; `null` leaves it untitled. Throws `session_not_found`, `session_exists`, …
  */
-export function branchRow(
+export function* branchRow(
   db: Db,
   sourceId: string,
   row: NewSessionRow,
   count: number | undefined,
   now: number,
-): void {
+): Steps<void> {
   const source = requireSession(db, sourceId);
   const named = row.title === undefined && source.title !== null ? nextTitle(db, source.title) : row.title;
   createRow(db, {
@@ -43,13 +54,20 @@ export function branchRow(
     title: named ?? null,
   }, now);
   if (named !== row.title) db.run("UPDATE sessions SET title_source = 'branch' WHERE id = ?", row.id);
-  db.run(
-    `INSERT INTO messages (session_id, ${COPIED_COLUMNS})
-     SELECT ?, ${COPIED_COLUMNS} FROM messages WHERE session_id = ? AND active = 1 ORDER BY id LIMIT ?`,
-    row.id,
-    sourceId,
-    count ?? -1,
-  );
+  const ids = readIds(db, sourceId).slice(0, count);
+  for (let at = 0; at < ids.length; at += COPY_CHUNK) {
+    yield;
+    db.run(
+      `INSERT INTO messages (session_id, ${COPIED_COLUMNS})
+       SELECT ?, ${COPIED_COLUMNS} FROM messages
+       WHERE session_id = ? AND active = 1 AND id BETWEEN ? AND ? ORDER BY id`,
+      row.id,
+      sourceId,
+      ids[at]!,
+      ids[Math.min(at + COPY_CHUNK, ids.length) - 1]!,
+    );
+  }
+  yield;
   recount(db, row.id);
 }
 

@@ -138,13 +138,15 @@ export function chainUpTo(db: Db, id: string): string[] {
  * first place, with the row id it has now.
  */
 export function readLineage(db: Db, id: string): Message[] {
-  const chain = chainUpTo(db, id);
-  if (chain.length === 1) return readMessages(db, id).map((entry) => entry.message);
+  return joinChain(chainUpTo(db, id).map((member) => readMessages(db, member)));
+}
+
+/** The rows of each member of a chain, oldest first, as one conversation. */
+export function joinChain(members: readonly (readonly StoredMessage[])[]): Message[] {
+  if (members.length === 1) return members[0]!.map((entry) => entry.message);
   const places = new Map<number, StoredMessage>();
   // Setting a key again keeps its place: first place, newest row.
-  for (const member of chain) {
-    for (const entry of readMessages(db, member)) places.set(entry.identity, entry);
-  }
+  for (const member of members) for (const entry of member) places.set(entry.identity, entry);
   return [...places.values()].map((entry) => entry.message);
 }
 

@@ -32,14 +32,15 @@ export function hasCjk(text: string): boolean {
 /** Columns a copy of a row takes over as they are. */
 export const COPIED_COLUMNS =
   `role, timestamp, display_kind, search_kind, tool_call_id, tool_name, effect_disposition,
-  finish_reason, content, tool_calls, reasoning, reasoning_content, reasoning_details, display_metadata, search_text`;
+  finish_reason, content, tool_calls, reasoning, reasoning_content, reasoning_details, display_metadata, search_text,
+  token_count`;
 
 // The driver cuts texts at a NUL; only marked contents begin with one, and those are read as bytes.
 const CONTENT_COLUMN = "CASE WHEN content < char(1) THEN CAST(content AS BLOB) ELSE content END AS content";
 
 const READ_COLUMNS = `id, role, timestamp, display_kind, display_identity, tool_call_id, tool_name,
   effect_disposition, finish_reason, ${CONTENT_COLUMN}, tool_calls, reasoning, reasoning_content,
-  reasoning_details, display_metadata`;
+  reasoning_details, display_metadata, token_count`;
 
 // ── Content ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -167,8 +168,8 @@ export function insertMessages(
     const { lastId } = db.run(
       `INSERT INTO messages (session_id, role, timestamp, display_kind, display_identity, search_kind, tool_call_id,
          tool_name, effect_disposition, finish_reason, content, tool_calls, reasoning, reasoning_content,
-         reasoning_details, display_metadata, search_text)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         reasoning_details, display_metadata, search_text, token_count)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       sessionId,
       message.role,
       message.timestamp ?? now,
@@ -186,6 +187,7 @@ export function insertMessages(
       details === undefined ? null : JSON.stringify(details),
       encodeMetadata(message),
       search.text,
+      assistant?.tokenCount ?? null,
     );
     ids.push(lastId);
   }
@@ -255,6 +257,7 @@ type MessageRow = readonly [
   reasoningContent: string | null,
   reasoningDetails: string | null,
   displayMetadata: string | null,
+  tokenCount: number | null,
 ];
 
 /** `where` completes `SELECT … FROM messages`. */
@@ -280,6 +283,7 @@ function toMessage(row: MessageRow): Message {
 
 function toAssistant(row: MessageRow, content: Content | null, base: object): AssistantMessage {
   const [, , , , , , , , finishReason, , storedCalls, reasoning, reasoningContent, storedDetails] = row;
+  const tokenCount = row[15];
   const calls = decodeCalls(storedCalls);
   const details = parseJson<unknown[]>(storedDetails);
   return {
@@ -290,6 +294,7 @@ function toAssistant(row: MessageRow, content: Content | null, base: object): As
     ...(reasoningContent === null ? {} : { reasoningContent }),
     ...(details === undefined ? {} : { reasoningDetails: details }),
     ...(finishReason === null ? {} : { finishReason }),
+    ...(tokenCount === null ? {} : { tokenCount }),
     ...base,
   };
 }
@@ -310,12 +315,24 @@ function toTool(row: MessageRow, content: Content | null, base: object): ToolMes
 
 /** Active rows of one session by id; the results of one batch in the order of their calls. */
 export function readMessages(db: Db, sessionId: string): StoredMessage[] {
-  const rows = readRows(db, "WHERE session_id = ? AND active = 1 ORDER BY id", sessionId);
-  return orderResults(rows.map((row) => ({ message: toMessage(row), identity: row[4] ?? row[0] })));
+  return orderResults(readRange(db, sessionId, 0, Number.MAX_SAFE_INTEGER));
+}
+
+/** Ids of the active rows of one session, in order. */
+export function readIds(db: Db, sessionId: string): number[] {
+  const sql = "SELECT id FROM messages WHERE session_id = ? AND active = 1 ORDER BY id";
+  return db.arrays(sql, sessionId).map(([id]) => id as number);
+}
+
+/** The active rows with ids from `first` to `last`, by id; results stand as they were stored. */
+export function readRange(db: Db, sessionId: string, first: number, last: number): StoredMessage[] {
+  const where = "WHERE session_id = ? AND active = 1 AND id BETWEEN ? AND ? ORDER BY id";
+  return readRows(db, where, sessionId, first, last)
+    .map((row) => ({ message: toMessage(row), identity: row[4] ?? row[0] }));
 }
 
 /** Tools of one batch may finish in any order; providers and people read them in the order of the calls. */
-function orderResults(stored: StoredMessage[]): StoredMessage[] {
+export function orderResults(stored: StoredMessage[]): StoredMessage[] {
   for (let at = 0; at < stored.length; at++) {
     const { message } = stored[at]!;
     if (message.role !== "assistant" || message.toolCalls === undefined || message.toolCalls.length < 2) {

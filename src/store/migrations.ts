@@ -12,6 +12,7 @@ import { createAudit } from "./audit.ts";
 import type { Db } from "./db.ts";
 import { createDelegations } from "./delegations.ts";
 import { createFileChanges } from "./snapshots.ts";
+import { createTurnLeases } from "./turn_leases.ts";
 
 export interface Migration {
   readonly name: string;
@@ -30,6 +31,9 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "api_owners", up: createApiOwners },
   { name: "async_delegations", up: createDelegations },
   { name: "session_costs", up: addCosts },
+  { name: "session_turn_leases", up: createTurnLeases },
+  { name: "git_and_billing", up: addGitAndBilling },
+  { name: "model_usage_by_route", up: splitModelUsage },
 ];
 
 function createSessions(db: Db): void {
@@ -244,5 +248,52 @@ function addCosts(db: Db): void {
     ALTER TABLE sessions ADD COLUMN billing_base_url TEXT;
     ALTER TABLE session_model_usage ADD COLUMN estimated_cost_usd REAL;
     ALTER TABLE session_model_usage ADD COLUMN cost_status TEXT;
+  `);
+}
+
+/** Where a session is in a repository, how its calls are paid and by which prices, what an answer has cost in tokens. */
+function addGitAndBilling(db: Db): void {
+  db.exec(`
+    ALTER TABLE sessions ADD COLUMN git_branch TEXT;
+    ALTER TABLE sessions ADD COLUMN git_repo_root TEXT;
+    ALTER TABLE sessions ADD COLUMN billing_mode TEXT;
+    ALTER TABLE sessions ADD COLUMN pricing_version TEXT;
+    ALTER TABLE messages ADD COLUMN token_count INTEGER;
+    ALTER TABLE compression_locks ADD COLUMN acquired_at REAL;
+  `);
+}
+
+/** What a model has used is kept by where it was called and how it is paid (core.md D.4); both were not known before. */
+function splitModelUsage(db: Db): void {
+  db.exec(`
+    ALTER TABLE session_model_usage RENAME TO model_usage_before;
+    CREATE TABLE session_model_usage (
+      session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+      model TEXT NOT NULL,
+      provider TEXT NOT NULL,
+      base_url TEXT NOT NULL,
+      billing_mode TEXT NOT NULL,
+      api_call_count INTEGER NOT NULL DEFAULT 0,
+      input_tokens INTEGER NOT NULL DEFAULT 0,
+      output_tokens INTEGER NOT NULL DEFAULT 0,
+      cache_read_tokens INTEGER NOT NULL DEFAULT 0,
+      cache_write_tokens INTEGER NOT NULL DEFAULT 0,
+      reasoning_tokens INTEGER NOT NULL DEFAULT 0,
+      estimated_cost_usd REAL,
+      cost_status TEXT,
+      cost_source TEXT,
+      pricing_version TEXT,
+      first_seen REAL NOT NULL,
+      last_seen REAL NOT NULL,
+      PRIMARY KEY (session_id, model, provider, base_url, billing_mode)
+    ) WITHOUT ROWID;
+    INSERT INTO session_model_usage (session_id, model, provider, base_url, billing_mode, api_call_count, input_tokens,
+      output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, estimated_cost_usd, cost_status,
+      first_seen, last_seen)
+    SELECT session_id, model, provider, '',
+      CASE cost_status WHEN 'included' THEN 'included' WHEN 'estimated' THEN 'metered' ELSE 'unknown' END,
+      api_call_count, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens,
+      estimated_cost_usd, cost_status, first_seen, last_seen FROM model_usage_before;
+    DROP TABLE model_usage_before;
   `);
 }

@@ -5,7 +5,7 @@
 import { HermesError } from "@/core/contract.ts";
 import type { Db } from "./db.ts";
 import { chainUpTo } from "./lineage.ts";
-import { COPIED_COLUMNS, readPreview } from "./message_rows.ts";
+import { COPIED_COLUMNS, readIds, readPreview } from "./message_rows.ts";
 import { sessionNotFound } from "./session_rows.ts";
 
 /** Counters and preview from the rows that are active now. */
@@ -32,7 +32,7 @@ export function hideFrom(db: Db, sessionId: string, rowId: number): number {
 export function keepBefore(db: Db, sessionId: string, rowId: number): Map<number, number> {
   if (rowId !== 0) requireActive(db, sessionId, rowId);
   else requireKnown(db, sessionId);
-  const kept = activeIds(db, sessionId).filter((id) => id < rowId);
+  const kept = readIds(db, sessionId).filter((id) => id < rowId);
   hideRows(db, sessionId, rowId);
   const boundary = kept.at(-1) ?? 0;
   // Carried-on rows stay carried on, so the transcript over the chain keeps its order.
@@ -49,7 +49,7 @@ export function keepBefore(db: Db, sessionId: string, rowId: number): Map<number
     boundary,
   );
   finishRewind(db, sessionId);
-  const fresh = activeIds(db, sessionId);
+  const fresh = readIds(db, sessionId);
   return new Map(kept.map((id, at) => [id, fresh[at]!]));
 }
 
@@ -60,11 +60,6 @@ export function hideAll(db: Db, sessionId: string): void {
     db.run("UPDATE messages SET active = 0 WHERE session_id = ? AND active = 1", id);
     recount(db, id);
   }
-}
-
-function activeIds(db: Db, sessionId: string): number[] {
-  const sql = "SELECT id FROM messages WHERE session_id = ? AND active = 1 ORDER BY id";
-  return db.all(sql, sessionId).map((row) => row["id"] as number);
 }
 
 function hideRows(db: Db, sessionId: string, from: number): number {

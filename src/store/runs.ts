@@ -59,20 +59,40 @@ export class Runs implements RunStore {
         run.updatedAt,
         run.id,
       );
-      if (changes === 0) return;
-      for (const event of events) {
-        this.#db.run(
-          "INSERT OR REPLACE INTO api_run_events (run_id, seq, data) VALUES (?, ?, ?)",
-          run.id,
-          event.seq,
-          withoutNul(event.data),
-        );
-      }
-      const last = events.at(-1);
-      if (last && last.seq >= keep) {
-        this.#db.run("DELETE FROM api_run_events WHERE run_id = ? AND seq <= ?", run.id, last.seq - keep);
-      }
+      if (changes > 0) this.#addEvents(run.id, events, keep);
     });
+  }
+
+  settle(run: RunRow, event: (seq: number) => string, keep: number): Promise<boolean> {
+    return this.#writer.write(() => {
+      const { changes } = this.#db.run(
+        "UPDATE api_runs SET status = ?, terminal = 1, updated_at = ?, detail = ? WHERE id = ? AND terminal = 0",
+        run.status,
+        run.updatedAt,
+        withoutNul(run.detail),
+        run.id,
+      );
+      if (changes === 0) return false;
+      const last = this.#db.get("SELECT max(seq) AS seq FROM api_run_events WHERE run_id = ?", run.id);
+      const seq = Number(last?.["seq"] ?? -1) + 1;
+      this.#addEvents(run.id, [{ seq, data: event(seq) }], keep);
+      return true;
+    });
+  }
+
+  #addEvents(id: string, events: readonly RunEventRow[], keep: number): void {
+    for (const event of events) {
+      this.#db.run(
+        "INSERT OR REPLACE INTO api_run_events (run_id, seq, data) VALUES (?, ?, ?)",
+        id,
+        event.seq,
+        withoutNul(event.data),
+      );
+    }
+    const last = events.at(-1);
+    if (last && last.seq >= keep) {
+      this.#db.run("DELETE FROM api_run_events WHERE run_id = ? AND seq <= ?", id, last.seq - keep);
+    }
   }
 
   async remove(id: string): Promise<void> {

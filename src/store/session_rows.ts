@@ -3,6 +3,7 @@
  * chain of rows is `lineage.ts`. Every function runs inside the caller's transaction or is a single read.
  */
 import type {
+  Billing,
   CountedCall,
   ModelCost,
   NewSessionRow,
@@ -15,9 +16,10 @@ import { type Db, type SqlRow, type SqlValue, withoutNul } from "./db.ts";
 
 const COLUMNS =
   `s.id, s.source, s.parent_session_id, s.started_at, s.ended_at, s.end_reason, s.last_activity_at,
-  s.title, s.model_config, s.cwd, s.session_key, s.message_count, s.tool_call_count, s.api_call_count,
+  s.title, s.model_config, s.cwd, s.git_branch, s.git_repo_root, s.session_key, s.message_count, s.tool_call_count, s.api_call_count,
   s.input_tokens, s.output_tokens, s.cache_read_tokens, s.cache_write_tokens, s.reasoning_tokens,
-  s.estimated_cost_usd, s.cost_status, s.cost_source, p.system_prompt`;
+  s.estimated_cost_usd, s.cost_status, s.cost_source, s.pricing_version, s.billing_provider, s.billing_base_url,
+  s.billing_mode, p.system_prompt`;
 const FROM = "FROM sessions s LEFT JOIN session_prompts p ON p.session_id = s.id";
 
 /** Names inside `model_config`. */
@@ -86,6 +88,7 @@ function toSessionRow(row: SqlRow): SessionRow {
     config: decodeConfig(row["model_config"] as string),
     systemPrompt: row["system_prompt"] as string | null,
     cwd: row["cwd"] as string | null,
+    git: { branch: row["git_branch"] as string | null, root: row["git_repo_root"] as string | null },
     messageCount: row["message_count"] as number,
     toolCallCount: row["tool_call_count"] as number,
     apiCallCount: row["api_call_count"] as number,
@@ -97,6 +100,11 @@ function toSessionRow(row: SqlRow): SessionRow {
       reasoning: row["reasoning_tokens"] as number,
     },
     cost: toCost(row),
+    billing: {
+      provider: row["billing_provider"] as string | null,
+      baseUrl: row["billing_base_url"] as string | null,
+      mode: row["billing_mode"] as Billing["mode"],
+    },
     lastActivityAt: row["last_activity_at"] as number,
     sessionKey: row["session_key"] as string | null,
   };
@@ -110,6 +118,7 @@ function toCost(row: SqlRow): ModelCost | null {
     usd: status === "unknown" ? null : row["estimated_cost_usd"] as number | null,
     status,
     source: (row["cost_source"] ?? "none") as ModelCost["source"],
+    ...(row["pricing_version"] === null ? {} : { version: row["pricing_version"] as string }),
   };
 }
 
@@ -160,8 +169,8 @@ export function insertSession(db: Db, row: NewSessionRow, facts: InsertFacts): v
   const startedAt = row.startedAt ?? facts.now;
   db.run(
     `INSERT INTO sessions (id, source, parent_session_id, root_id, relation, started_at, last_activity_at, title,
-       title_source, preview, model, cwd, session_key, model_config)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       title_source, preview, model, cwd, git_branch, git_repo_root, session_key, model_config)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     row.source,
     parent,
@@ -174,6 +183,8 @@ export function insertSession(db: Db, row: NewSessionRow, facts: InsertFacts): v
     facts.preview ?? "",
     row.config.model ?? null,
     row.cwd ?? null,
+    row.git?.branch ?? null,
+    row.git?.root ?? null,
     row.sessionKey ?? null,
     encodeConfig(row.config),
   );
@@ -202,6 +213,10 @@ export function patchSession(db: Db, id: string, patch: SessionPatch): void {
     values.push(value);
   };
   if (patch.cwd !== undefined) set("cwd = ?", patch.cwd);
+  if (patch.cwd !== undefined || patch.git !== undefined) {
+    set("git_branch = ?", patch.git?.branch ?? null);
+    set("git_repo_root = ?", patch.git?.root ?? null);
+  }
   if (patch.lastActivityAt !== undefined) {
     set("last_activity_at = max(last_activity_at, ?)", patch.lastActivityAt);
   }
@@ -220,10 +235,20 @@ const WORSE_STATUS = `CASE WHEN ?2 IS NULL THEN cost_status
     WHEN 'unknown' IN (?2, coalesce(cost_status, '')) THEN 'unknown'
     WHEN 'estimated' IN (?2, coalesce(cost_status, '')) THEN 'estimated' ELSE ?2 END`;
 
+/** How a call of that status is paid (core.md D.3 `billing_mode`). */
+const MODES: Readonly<Record<ModelCost["status"], Billing["mode"] & string>> = {
+  included: "included",
+  estimated: "metered",
+  unknown: "unknown",
+};
+
 /** Adds one model call to the totals; the first one names the model of the session and who is paid. */
 export function countUsage(db: Db, id: string, { usage, model, cost }: CountedCall, now: number): void {
   const tokens = [usage.input, usage.output, usage.cacheRead, usage.cacheWrite, usage.reasoning];
   const status = cost ? cost.status ?? (cost.usd === null ? "unknown" : "estimated") : null;
+  const mode = MODES[status ?? "unknown"];
+  const source = cost?.source ?? "none";
+  const version = cost?.version ?? null;
   const { changes } = db.run(
     `UPDATE sessions SET api_call_count = api_call_count + 1, input_tokens = input_tokens + ?5,
        output_tokens = output_tokens + ?6, cache_read_tokens = cache_read_tokens + ?7,
@@ -231,30 +256,37 @@ export function countUsage(db: Db, id: string, { usage, model, cost }: CountedCa
        model = coalesce(model, nullif(?4, '')),
        estimated_cost_usd = CASE WHEN ?3 IS NULL THEN estimated_cost_usd ELSE coalesce(estimated_cost_usd, 0) + ?3 END,
        cost_status = ${WORSE_STATUS}, cost_source = coalesce(nullif(?10, 'none'), cost_source),
+       pricing_version = coalesce(?14, pricing_version),
        billing_provider = coalesce(billing_provider, nullif(?11, '')),
-       billing_base_url = coalesce(billing_base_url, nullif(?12, ''))
+       billing_base_url = coalesce(billing_base_url, nullif(?12, '')),
+       billing_mode = coalesce(billing_mode, ?13)
      WHERE id = ?1`,
     id,
     status,
     cost?.usd ?? null,
     model.model,
     ...tokens,
-    cost?.source ?? "none",
+    source,
     model.provider,
     model.baseUrl ?? "",
+    mode,
+    version,
   );
   if (changes === 0) throw sessionNotFound(id);
   db.run(
-    `INSERT INTO session_model_usage (session_id, model, provider, api_call_count, input_tokens, output_tokens,
-       cache_read_tokens, cache_write_tokens, reasoning_tokens, first_seen, last_seen, estimated_cost_usd, cost_status)
-     VALUES (?1, ?4, ?5, 1, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?3, ?2)
-     ON CONFLICT (session_id, model, provider) DO UPDATE SET api_call_count = api_call_count + 1,
-       input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
+    `INSERT INTO session_model_usage (session_id, model, provider, base_url, billing_mode, api_call_count, input_tokens,
+       output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, first_seen, last_seen,
+       estimated_cost_usd, cost_status, cost_source, pricing_version)
+     VALUES (?1, ?4, ?5, ?12, ?13, 1, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?3, ?2, nullif(?14, 'none'), ?15)
+     ON CONFLICT (session_id, model, provider, base_url, billing_mode) DO UPDATE SET
+       api_call_count = api_call_count + 1, input_tokens = input_tokens + excluded.input_tokens,
+       output_tokens = output_tokens + excluded.output_tokens,
        cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
        cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
        reasoning_tokens = reasoning_tokens + excluded.reasoning_tokens, last_seen = excluded.last_seen,
        estimated_cost_usd = CASE WHEN ?3 IS NULL THEN estimated_cost_usd ELSE coalesce(estimated_cost_usd, 0) + ?3 END,
-       cost_status = ${WORSE_STATUS}`,
+       cost_status = ${WORSE_STATUS}, cost_source = coalesce(excluded.cost_source, cost_source),
+       pricing_version = coalesce(excluded.pricing_version, pricing_version)`,
     id,
     status,
     cost?.usd ?? null,
@@ -262,5 +294,9 @@ export function countUsage(db: Db, id: string, { usage, model, cost }: CountedCa
     model.provider,
     ...tokens,
     now,
+    model.baseUrl ?? "",
+    mode,
+    source,
+    version,
   );
 }

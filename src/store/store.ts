@@ -15,6 +15,7 @@ import type {
   SessionRow,
   SessionSummary,
   Store,
+  TurnStep,
   Usage,
   UsageCost,
   UsageTotals,
@@ -39,6 +40,8 @@ import {
   removeConversation,
 } from "./lineage.ts";
 import { readList } from "./listing.ts";
+import { readLineageSlowly, readMessagesSlowly } from "./slow_reads.ts";
+import type { Steps } from "./long_write.ts";
 import { Maintenance } from "./maintenance.ts";
 import {
   countCalls,
@@ -63,6 +66,7 @@ import {
   sessionNotFound,
 } from "./session_rows.ts";
 import { cleanTitle, nextTitle, titleOwner } from "./titles.ts";
+import { requireCurrent, TurnLeases } from "./turn_leases.ts";
 import { countTotals, readTotals } from "./usage_totals.ts";
 import { STAMP_BUDGET_MS, TRANSCRIPT_BUDGET_MS, Writer } from "./writer.ts";
 
@@ -92,6 +96,7 @@ class SqliteStore implements Store {
   readonly #log: Logger;
   readonly #writer: Writer;
   readonly #maintenance: Maintenance;
+  readonly #leases: TurnLeases;
 
   constructor(db: Db, deps: StoreDeps) {
     this.#db = db;
@@ -99,6 +104,7 @@ class SqliteStore implements Store {
     this.#log = deps.log;
     this.#maintenance = new Maintenance(db, deps);
     this.#writer = new Writer(db, { ...deps, onWrite: () => this.#maintenance.noteWrite() });
+    this.#leases = new TurnLeases(db, this.#writer, deps);
     this.runs = new Runs(db, this.#writer);
     this.responses = new Responses(db, this.#writer, deps.log);
     this.callbacks = new ApiCallbacks(db, this.#writer);
@@ -156,13 +162,27 @@ class SqliteStore implements Store {
   appendMessages(
     sessionId: string,
     messages: readonly Message[],
-    calls: readonly CountedCall[] = [],
+    calls?: readonly CountedCall[],
+    step?: TurnStep,
+    after?: number,
   ): Promise<number[]> {
-    return this.#writer.write(() => {
+    let noted: ReturnType<TurnLeases["step"]> = {};
+    const writing = this.#writer.write(() => {
+      if (step !== undefined) noted = this.#leases.step(sessionId, step);
+      if (after !== undefined) requireCurrent(this.#db, sessionId, after);
       const ids = this.#append(sessionId, messages);
-      for (const call of calls) this.#count(sessionId, call);
+      for (const call of calls ?? []) this.#count(sessionId, call);
       return ids;
     }, TRANSCRIPT_BUDGET_MS);
+    if (step === undefined) return writing;
+    return writing.then((ids) => {
+      this.#leases.note(step, noted);
+      return ids;
+    });
+  }
+
+  requireFree(sessionId: string): void {
+    this.#read(() => this.#leases.require(sessionId));
   }
 
   #append(sessionId: string, messages: readonly Message[]): number[] {
@@ -198,12 +218,23 @@ class SqliteStore implements Store {
     return this.#read(() => readLineage(this.#db, sessionId));
   }
 
+  fetchMessages(sessionId: string): Promise<Message[]> {
+    return this.#readSlowly(readMessagesSlowly(this.#db, sessionId));
+  }
+
+  fetchLineage(sessionId: string): Promise<Message[]> {
+    return this.#readSlowly(readLineageSlowly(this.#db, sessionId));
+  }
+
   addUsage(
-    sessionId: string,
+    sessionId: string | null,
     usage: Usage,
     model: CountedModel,
     cost?: UsageCost,
   ): Promise<void> {
+    if (sessionId === null) {
+      return this.#writer.write(() => cost && countTotals(this.#db, "", usage, cost));
+    }
     return this.#writer.write(() => this.#count(sessionId, { usage, model, ...(cost ? { cost } : {}) }));
   }
 
@@ -224,10 +255,7 @@ class SqliteStore implements Store {
   }
 
   branch(sourceId: string, row: NewSessionRow, options: { count?: number } = {}): Promise<SessionRow> {
-    return this.#writer.write(() => {
-      branchRow(this.#db, sourceId, row, options.count, this.#now());
-      return requireSession(this.#db, row.id);
-    }, TRANSCRIPT_BUDGET_MS);
+    return this.#writer.writeInSteps(() => this.#branch(sourceId, row, options.count), TRANSCRIPT_BUDGET_MS);
   }
 
   rotate(id: string, child: NewSessionRow, messages: readonly Message[]): Promise<SessionRow> {
@@ -328,7 +356,13 @@ class SqliteStore implements Store {
     if (!this.#db.isOpen) return;
     this.#writer.close();
     this.#maintenance.close();
+    this.#leases.close();
     this.#db.close();
+  }
+
+  *#branch(sourceId: string, row: NewSessionRow, count: number | undefined): Steps<SessionRow> {
+    yield* branchRow(this.#db, sourceId, row, count, this.#now());
+    return requireSession(this.#db, row.id);
   }
 
   /** Unix seconds. */
@@ -339,6 +373,14 @@ class SqliteStore implements Store {
   #read<T>(read: () => T): T {
     try {
       return read();
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
+  async #readSlowly<T>(reading: Promise<T>): Promise<T> {
+    try {
+      return await reading;
     } catch (error) {
       throw toStoreError(error);
     }

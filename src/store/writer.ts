@@ -11,6 +11,7 @@ import { HermesError, type Logger } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { Db } from "./db.ts";
 import { isLocked, LOCKED_CLASS, toStoreError } from "./errors.ts";
+import { inOneGo, LongWrite, type Steps } from "./long_write.ts";
 
 export const WRITE_BUDGET_MS = 20_000;
 export const TRANSCRIPT_BUDGET_MS = 60_000;
@@ -48,6 +49,8 @@ export class Writer {
   readonly #closing = new AbortController();
   #toldSlow = false;
   #group: Group | null = null;
+  /** The others wait for its end. */
+  #long: { finish(): void } | null = null;
   /** When the last job was done. */
   #lastAt = -Infinity;
 
@@ -64,7 +67,7 @@ export class Writer {
     const since = this.#platform.clock.monotonic();
     const isBurst = this.#group !== null || since - this.#lastAt < TOGETHER_MS;
     this.#lastAt = since;
-    const isFree = this.#jobs.length === 0;
+    const isFree = this.#jobs.length === 0 && this.#long === null;
     if (isFree && !isBurst) {
       try {
         const value = this.#db.transaction(run);
@@ -80,10 +83,40 @@ export class Writer {
     });
   }
 
+  /** As `write`, and the thread is free between the steps; behind others, or a lock, it is done in one go. */
+  async writeInSteps<T>(steps: () => Steps<T>, budgetMs = WRITE_BUDGET_MS): Promise<T> {
+    this.#commit();
+    const isFree = this.#jobs.length === 0 && this.#long === null && !this.#closing.signal.aborted;
+    if (!isFree || !this.#begin()) return await this.write(() => inOneGo(steps()), budgetMs);
+    const long = new LongWrite(this.#db, steps());
+    this.#long = long;
+    void long.run().then(() => this.#afterLong());
+    return await long.result;
+  }
+
+  /** False when somebody has the lock. */
+  #begin(): boolean {
+    try {
+      this.#db.run("BEGIN IMMEDIATE");
+      return true;
+    } catch (error) {
+      if (isLocked(error)) return false;
+      throw toStoreError(error);
+    }
+  }
+
+  #afterLong(): void {
+    if (this.#closing.signal.aborted) return; // `close` has seen to the others
+    this.#long = null;
+    this.#onWrite();
+    this.#settleAll();
+    if (this.#jobs.length > 0) void this.#retry();
+  }
+
   #wait(jobs: readonly Job[]): void {
     if (jobs.length === 0) return;
     this.#jobs.push(...jobs);
-    if (this.#jobs.length === jobs.length) void this.#retry();
+    if (this.#long === null && this.#jobs.length === jobs.length) void this.#retry();
   }
 
   /** Does the job now, to be kept with the others of this turn of the event loop; false when somebody has the lock. */
@@ -128,6 +161,7 @@ export class Writer {
   /** Tries what still waits once more, then fails it; nothing is written afterwards. */
   close(): void {
     this.#commit();
+    this.#long?.finish();
     this.#closing.abort();
     let locked = false;
     for (const job of this.#jobs.splice(0)) {
@@ -144,10 +178,15 @@ export class Writer {
       } catch {
         return; // closed: `close` has settled every job
       }
-      while (this.#jobs.length > 0 && this.#settle(this.#jobs[0]!)) this.#jobs.shift();
+      this.#settleAll();
       this.#expire();
     }
     this.#toldSlow = false;
+  }
+
+  /** Up to the first one that somebody else's lock holds up. */
+  #settleAll(): void {
+    while (this.#jobs.length > 0 && this.#settle(this.#jobs[0]!)) this.#jobs.shift();
   }
 
   /** False when the lock is still held by somebody else. */

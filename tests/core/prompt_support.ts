@@ -1,5 +1,6 @@
 /** A prompt built on a real temp directory: settings of an empty config, a model without a window, no tools. */
 import { createConfig } from "../../src/config/mod.ts";
+import { DirectoryLooks } from "../../src/core/directory_looks.ts";
 import type { PromptFacts } from "../../src/core/system_prompt.ts";
 import { buildSystemPrompt } from "../../src/core/system_prompt.ts";
 import type { ResolvedModel, Settings, Tool } from "../../src/core/mod.ts";
@@ -47,6 +48,7 @@ export async function makePromptBench(): Promise<PromptBench> {
       settings: merge(settings, config ?? {}) as Settings,
       log: { warn: (text) => void warnings.push(text) },
       home,
+      looks: new DirectoryLooks((overrides.platform ?? platform).files),
       cwd,
       roots: [cwd],
       surface: "api_server",

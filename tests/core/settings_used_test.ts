@@ -38,7 +38,12 @@ const IGNORED_KEYS: Readonly<Record<string, string>> = {
 };
 
 /** Words that also stand for other things: that they occur says nothing. */
-const COMMON = new Set(["terminal.backend", "tools.tool_search.enabled", "sessions.retention_days"]);
+const COMMON = new Set([
+  "terminal.backend",
+  "tools.tool_search.enabled",
+  "sessions.retention_days",
+  "display.interim_assistant_messages",
+]);
 
 /** core.md E.5, without provider keys and addresses (core.md F.1). */
 const ENVIRONMENT = [

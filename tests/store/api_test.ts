@@ -163,3 +163,24 @@ Deno.test("callbacks: owed once the run has ended, taken by one server at a time
   await runs.remove("a");
   assertEquals(callbacks.owed(), []);
 });
+
+Deno.test("api A1 step 4: runs.settle() ends a run once, whoever finds it at the same time, behind the last event", async () => {
+  await using rig = await makeStore({ file: true });
+  const other = rig.open();
+  await rig.store.runs.insert(run("a", { status: "running" }));
+  await rig.store.runs.save(
+    run("a", { status: "running" }),
+    [{ seq: 0, data: "0" }, { seq: 1, data: "1" }],
+    10,
+  );
+  const ended = run("a", { status: "interrupted", terminal: true, updatedAt: 9, detail: '{"error":"x"}' });
+  const settle = (store: typeof other) => store.runs.settle(ended, (seq) => `{"seq":${seq}}`, 10);
+  assertEquals(await Promise.all([settle(rig.store), settle(other), settle(rig.store)]), [
+    true,
+    false,
+    false,
+  ]);
+  assertEquals(other.runs.get("a"), ended);
+  assertEquals(other.runs.events("a", -1).map(({ data }) => data), ["0", "1", '{"seq":2}']);
+  assertEquals(await other.runs.settle(run("gone"), String, 10), false);
+});

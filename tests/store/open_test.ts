@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { DatabaseSync } from "node:sqlite";
 import { createDenoPlatform } from "../../src/platform/deno.ts";
 import { Db, withFileLock } from "../../src/store/db.ts";
+import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { buildDatabase, openDb } from "../../src/store/open.ts";
 import { makeStore, sessionRow, type StoreRig, texts, user } from "./rig.ts";
 
@@ -154,11 +155,66 @@ Deno.test("openStore() brings a database that stopped at an older step up to dat
   assertEquals(rig.warnings, []);
 });
 
-Deno.test("the schema is at step 11: a change to it is a new step", async () => {
+Deno.test("the schema is at step 14: a change to it is a new step", async () => {
   await using rig = await makeStore({ file: true });
   const db = new DatabaseSync(rig.path, { readOnly: true });
-  assertEquals(db.prepare("SELECT version FROM schema_version").all().map((row) => row["version"]), [11]);
+  assertEquals(db.prepare("SELECT version FROM schema_version").all().map((row) => row["version"]), [14]);
   db.close();
+});
+
+Deno.test("core D.4: what models have used before it was kept by route stays, sums and all", async () => {
+  await using rig = await makeStore({ file: true });
+  rig.store.close();
+  Deno.removeSync(rig.path);
+  const db = new Db(rig.path);
+  for (const step of MIGRATIONS.slice(0, 11)) step.up(db);
+  db.exec(`
+    CREATE TABLE schema_version (version INTEGER NOT NULL);
+    INSERT INTO schema_version VALUES (11);
+    INSERT INTO sessions (id, source, root_id, started_at, last_activity_at) VALUES ('s1', 'acp', 's1', 1, 1);
+    INSERT INTO messages (session_id, role, timestamp, content) VALUES ('s1', 'assistant', 1, 'old');
+    INSERT INTO session_model_usage VALUES ('s1', 'm', 'p', 3, 10, 20, 30, 40, 50, 1, 2, 0.5, 'estimated');
+    INSERT INTO session_model_usage VALUES ('s1', 'n', 'p', 1, 1, 1, 1, 1, 1, 1, 2, NULL, NULL);
+  `);
+  db.close();
+  const store = rig.open();
+  assertEquals(store.check(), "ok");
+  assertEquals(store.loadMessages("s1")[0]!.content, "old");
+  await store.addUsage("s1", { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, reasoning: 0 }, {
+    model: "m",
+    provider: "p",
+  }, {
+    day: null,
+    seconds: 0,
+    usd: 0.25,
+    status: "estimated",
+    source: "official_snapshot",
+    version: "2026-01-31",
+  });
+  const raw = new DatabaseSync(rig.path, { readOnly: true });
+  const rows = raw.prepare("SELECT * FROM session_model_usage ORDER BY model").all();
+  const tables = raw.prepare("SELECT name FROM sqlite_schema WHERE name LIKE '%usage%' AND type = 'table'")
+    .all();
+  raw.close();
+  assertEquals(
+    rows.map((row) => [row["model"], row["base_url"], row["billing_mode"], row["api_call_count"]]),
+    [
+      ["m", "", "metered", 4],
+      ["n", "", "unknown", 1],
+    ],
+  );
+  const [first] = rows;
+  assertEquals([first!["input_tokens"], first!["reasoning_tokens"], first!["estimated_cost_usd"]], [
+    11,
+    50,
+    0.75,
+  ]);
+  assertEquals([first!["first_seen"], first!["cost_source"], first!["pricing_version"]], [
+    1,
+    "official_snapshot",
+    "2026-01-31",
+  ]);
+  assertEquals(tables.map((row) => row["name"]).toSorted(), ["session_model_usage", "usage_totals"]);
 });
 
 Deno.test("openDb() takes the picture of an empty database for a new file: the same tables, WAL, 0600, nothing left over", async () => {

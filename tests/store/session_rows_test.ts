@@ -116,10 +116,16 @@ Deno.test("core D.3, F.9: a session adds up known prices; one unknown price make
     "p",
     "http://x/v1",
   ]);
-  assertEquals(models.map((m) => [m["model"], m["estimated_cost_usd"], m["cost_status"]]), [
-    ["m1", 0.75, "unknown"],
-    ["m2", 0.25, "estimated"],
-  ]);
+  const route = (m: typeof models[0]) => [m["model"], m["provider"], m["base_url"], m["billing_mode"]];
+  assertEquals(
+    models.map((m) => [...route(m), m["api_call_count"], m["estimated_cost_usd"], m["cost_status"]]),
+    [
+      ["m1", "p", "http://x/v1", "included", 2, 0, "included"],
+      ["m1", "p", "http://x/v1", "metered", 2, 0.75, "estimated"],
+      ["m1", "p", "http://x/v1", "unknown", 2, null, "unknown"],
+      ["m2", "q", "", "metered", 1, 0.25, "estimated"],
+    ],
+  );
 });
 
 Deno.test("deleteSession() takes the chain and the delegates, branches lose their parent", async () => {

@@ -195,3 +195,48 @@ Deno.test("close() keeps what a burst has done", async () => {
   assertEquals(db.all("SELECT key FROM state_meta").length, 3);
   db.close();
 });
+
+Deno.test("writeInSteps() is one transaction: who writes meanwhile waits, and a failure keeps nothing", async () => {
+  const { db, writer, written } = makeWriter();
+  db.exec("CREATE TABLE t (n)");
+  const count = () => Number(db.get("SELECT count(*) AS n FROM t")!["n"]);
+  const done: string[] = [];
+  function* steps(isBad: boolean): Generator<void, string> {
+    for (let n = 0; n < 20_000; n++) {
+      db.run("INSERT INTO t VALUES (?)", n);
+      yield;
+    }
+    if (isBad) throw new Error("half-way");
+    done.push("long");
+    return "kept";
+  }
+  const long = writer.writeInSteps(() => steps(false));
+  const short = writer.write(() => done.push("short"));
+  assertEquals([await long, await short, done, count()], ["kept", 2, ["long", "short"], 20_000]);
+  assertEquals(written(), 2);
+
+  const bad = writer.writeInSteps(() => steps(true));
+  const behind = writer.write(() => db.run("INSERT INTO t VALUES (0)"));
+  await assertRejects(() => bad, /half-way/);
+  await behind;
+  assertEquals(count(), 20_001);
+
+  const cut = writer.writeInSteps(() => steps(false));
+  const last = writer.write(() => db.run("INSERT INTO t VALUES (0)"));
+  writer.close();
+  assertEquals([await cut, (await last).changes, count()], ["kept", 1, 40_002]);
+  db.close();
+});
+
+Deno.test("writeInSteps() waits for somebody else's lock as any write does, and is then done in one go", async () => {
+  const { db, writer, platform } = makeWriter();
+  const real = db.run.bind(db);
+  let refusals = 2;
+  db.run = (sql, ...values) => sql === "BEGIN IMMEDIATE" && refusals-- > 0 ? locked() : real(sql, ...values);
+  const write = writer.writeInSteps(function* () {
+    yield;
+    return "done";
+  });
+  assertEquals([await write, platform.delays], ["done", [20]]);
+  db.close();
+});

@@ -1,0 +1,27 @@
+/**
+ * Long work on the one thread, a slice at a time: between two slices everybody else has a turn, so that a stop or an
+ * answer is read while the work goes on.
+ *
+ *   const slices = new Slices();
+ *   for (const row of rows) {
+ *     work(row);
+ *     if (slices.isOver) await slices.next();
+ *   }
+ */
+const SLICE_MS = 5;
+
+export class Slices {
+  #until = performance.now() + SLICE_MS;
+
+  /** The others have waited for long enough. */
+  get isOver(): boolean {
+    return performance.now() >= this.#until;
+  }
+
+  /** Resolves when they have had their turn. */
+  async next(): Promise<void> {
+    // A timer, because an immediate comes before the runtime has looked at its sockets.
+    await new Promise<void>((resolve) => setTimeout(resolve, 0));
+    this.#until = performance.now() + SLICE_MS;
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * One write in steps: a transaction that stays open from the first step to the last, and the thread is free between
+ * them. All or nothing, like any other; whoever writes meanwhile waits for its end (`writer.ts`).
+ */
+import { Slices } from "@/lib/slices.ts";
+import type { Db } from "./db.ts";
+import { toStoreError } from "./errors.ts";
+
+export type Steps<T> = Generator<void, T>;
+
+export class LongWrite<T> {
+  /** Rejects with what a write rejects with. */
+  readonly result: Promise<T>;
+  readonly #db: Db;
+  readonly #steps: Steps<T>;
+  readonly #settle: { resolve(value: T): void; reject(error: unknown): void };
+  #hasEnded = false;
+
+  /** The transaction has begun. */
+  constructor(db: Db, steps: Steps<T>) {
+    this.#db = db;
+    this.#steps = steps;
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.result = promise;
+    this.#settle = { resolve, reject };
+  }
+
+  /** Resolves when it has ended, one way or the other. */
+  async run(): Promise<void> {
+    const slices = new Slices();
+    while (!this.#hasEnded) {
+      this.#advance();
+      if (slices.isOver) await slices.next();
+    }
+  }
+
+  /** Does what is left at once. */
+  finish(): void {
+    while (!this.#hasEnded) this.#advance();
+  }
+
+  #advance(): void {
+    try {
+      const step = this.#steps.next();
+      if (!step.done) return;
+      this.#db.commitAlone();
+      this.#hasEnded = true;
+      this.#settle.resolve(step.value);
+    } catch (error) {
+      this.#hasEnded = true;
+      this.#db.rollBack();
+      this.#settle.reject(toStoreError(error));
+    }
+  }
+}
+
+/** Without a pause. */
+export function inOneGo<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * Long conversations read in slices: as `readMessages` and `readLineage`, and the thread is free in between. What comes
+ * out is the conversation as it stood at the first slice; one that is rewritten meanwhile is read again at once.
+ */
+import type { Message } from "@/core/contract.ts";
+import { Slices } from "@/lib/slices.ts";
+import type { Db } from "./db.ts";
+import { chainUpTo, joinChain } from "./lineage.ts";
+import { orderResults, readIds, readMessages, readRange, type StoredMessage } from "./message_rows.ts";
+
+/** Rows of one query: a fraction of a millisecond, if they are not huge. */
+const CHUNK = 32;
+
+export async function readMessagesSlowly(db: Db, sessionId: string): Promise<Message[]> {
+  return (await readSlowly(db, sessionId, new Slices())).map((entry) => entry.message);
+}
+
+export async function readLineageSlowly(db: Db, id: string): Promise<Message[]> {
+  const slices = new Slices();
+  const parts: StoredMessage[][] = [];
+  for (const member of chainUpTo(db, id)) parts.push(await readSlowly(db, member, slices));
+  return joinChain(parts);
+}
+
+async function readSlowly(db: Db, sessionId: string, slices: Slices): Promise<StoredMessage[]> {
+  const ids = readIds(db, sessionId);
+  if (ids.length <= CHUNK) return readMessages(db, sessionId);
+  const parts: StoredMessage[][] = [];
+  for (let at = 0; at < ids.length; at += CHUNK) {
+    if (slices.isOver) await slices.next();
+    parts.push(readRange(db, sessionId, ids[at]!, ids[Math.min(at + CHUNK, ids.length) - 1]!));
+  }
+  const found = parts.flat();
+  // Rows that were added behind the last one belong to a later reading.
+  const now = readIds(db, sessionId);
+  const isWhole = found.length === ids.length && ids.every((row, at) => row === now[at]);
+  return isWhole ? orderResults(found) : readMessages(db, sessionId);
+}

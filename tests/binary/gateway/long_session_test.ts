@@ -1,0 +1,93 @@
+/**
+ * A conversation of 10,000 messages (tui-gateway.md A.5 guarantee 1): while it is opened, read or copied, others are
+ * served. Counted in answers that come before the one of the slow method, not in milliseconds.
+ */
+import type { Message } from "../../../src/core/mod.ts";
+import { createDenoPlatform } from "../../../src/platform/deno.ts";
+import { openStore } from "../../../src/store/mod.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import type { Json } from "../../support/gateway_driver.ts";
+import type { Rig } from "../../support/program.ts";
+import { withGateway } from "./scene.ts";
+import { withWsGateway } from "./ws_scene.ts";
+
+const STORED = "20260101_101500_0a1b2c";
+const MESSAGES = 10_000;
+/** A method that holds the thread from beginning to end lets none through, one in four pieces three. */
+const LEAST = 4;
+
+function conversation(): Message[] {
+  return Array.from({ length: MESSAGES / 4 }, (_, n): Message[] => [
+    { role: "user", content: `Question ${n}: ${"please look at this ".repeat(10)}` },
+    {
+      role: "assistant",
+      content: "I look. ".repeat(20),
+      toolCalls: [{
+        id: `c${n}`,
+        name: "terminal",
+        arguments: JSON.stringify({ command: `ls -la src/${n}` }),
+      }],
+    },
+    { role: "tool", toolCallId: `c${n}`, toolName: "terminal", content: "a line of output\n".repeat(60) },
+    { role: "assistant", content: `Answer ${n}: ${"this is what was found. ".repeat(20)}` },
+  ]).flat();
+}
+
+async function prepare({ home, workspace }: Rig): Promise<Record<string, string>> {
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const store = openStore(`${home}/hermes.db`, { platform: createDenoPlatform(), log });
+  await store.createSession({ id: STORED, source: "tui", cwd: workspace, config: {} });
+  await store.appendMessages(STORED, conversation());
+  store.close();
+  return {};
+}
+
+interface Host {
+  /** In the order in which they came. */
+  readonly frames: readonly Json[];
+  request(method: string, params?: Json): Promise<Json>;
+}
+
+/** One interrupt after the other while the method runs: how many were answered before it was. */
+async function interruptsDuring(
+  host: Host,
+  sid: string,
+  method: string,
+  params: Json,
+): Promise<[Json, number]> {
+  const from = host.frames.length;
+  let isOver = false;
+  const slow = host.request(method, params).finally(() => isOver = true);
+  while (!isOver) {
+    assertEquals(await host.request("session.interrupt", { session_id: sid }), { status: "interrupted" });
+  }
+  const result = await slow;
+  const frames = host.frames.slice(from);
+  const at = frames.findIndex((frame) => frame.result?.session_id === result.session_id);
+  return [result, frames.slice(0, at).filter((frame) => frame.result?.status === "interrupted").length];
+}
+
+async function check(host: Host): Promise<void> {
+  const { session_id: sid } = await host.request("session.create");
+  const [resumed, whileResumed] = await interruptsDuring(host, sid, "session.resume", { session_id: STORED });
+  assertEquals([resumed.message_count, resumed.resumed], [MESSAGES, STORED]);
+  assert(whileResumed >= LEAST, `session.resume let ${whileResumed} through`);
+
+  const on = { session_id: resumed.session_id };
+  const [branched, whileBranched] = await interruptsDuring(host, sid, "session.branch", on);
+  assertEquals([branched.message_count, branched.parent], [MESSAGES, STORED]);
+  assert(whileBranched >= LEAST, `session.branch let ${whileBranched} through`);
+
+  const again = await host.request("session.resume", { session_id: STORED });
+  assertEquals(again.messages, resumed.messages);
+  const { count, messages } = await host.request("session.history", on);
+  assertEquals([count, messages], [MESSAGES, resumed.messages]);
+}
+
+Deno.test("A.5: session.resume and session.branch of 10,000 messages let interrupts through (stdio)", async () => {
+  await withGateway({ prepare }, async ({ host }) => await check(host));
+});
+
+Deno.test("A.5: session.resume and session.branch of 10,000 messages let interrupts through (WebSocket)", async () => {
+  await withWsGateway({ prepare }, async ({ connect }) => await check(await connect()));
+});

@@ -1,0 +1,126 @@
+import type { Message } from "../../src/core/mod.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { agent, makeStore, sessionRow, texts, user } from "./rig.ts";
+
+const LONG = 10_000;
+
+function conversation(count: number): Message[] {
+  return Array.from({ length: count }, (_, n) => n % 2 === 0 ? user(`question ${n}`) : agent(`answer ${n}`));
+}
+
+/** How often others had a turn while `work` ran. */
+async function turnsDuring(work: Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isOver = false;
+  const over = work.finally(() => isOver = true);
+  while (!isOver) {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    if (!isOver) turns++;
+  }
+  await over;
+  return turns;
+}
+
+Deno.test("fetchMessages() gives what loadMessages() gives, and others have their turns meanwhile", async () => {
+  await using rig = await makeStore();
+  const { store } = rig;
+  await store.createSession(sessionRow("s"));
+  await store.appendMessages("s", conversation(LONG));
+  const reading = store.fetchMessages("s");
+  assert(await turnsDuring(reading) >= 1, "the thread was free in between");
+  assertEquals(await reading, store.loadMessages("s"));
+});
+
+Deno.test("fetchMessages() puts results that lie in two slices in the order of their calls", async () => {
+  await using rig = await makeStore();
+  const { store } = rig;
+  await store.createSession(sessionRow("s"));
+  const ids = Array.from({ length: 60 }, (_, n) => `c${n}`);
+  const calls = ids.map((id) => ({ id, name: "t", arguments: "{}" }));
+  const results = ids.toReversed().map((id): Message => ({
+    role: "tool",
+    toolCallId: id,
+    toolName: "t",
+    content: id,
+  }));
+  await store.appendMessages("s", [
+    user("go"),
+    { role: "assistant", content: null, toolCalls: calls },
+    ...results,
+    agent("done"),
+  ]);
+  const read = await store.fetchMessages("s");
+  assertEquals(read.filter(({ role }) => role === "tool").map(({ content }) => content), ids);
+  assertEquals(read, store.loadMessages("s"));
+});
+
+Deno.test("fetchMessages() shows one moment: rows that come meanwhile are left out, a rewind is not half seen", async () => {
+  await using rig = await makeStore();
+  const { store } = rig;
+  await store.createSession(sessionRow("s"));
+  await store.appendMessages("s", conversation(LONG));
+  const growing = store.fetchMessages("s");
+  await store.appendMessages("s", [user("late")]);
+  assertEquals((await growing).length, LONG);
+  assertEquals((await store.fetchMessages("s")).length, LONG + 1);
+
+  const rows = store.loadMessages("s");
+  const shrinking = store.fetchMessages("s");
+  await store.deactivateFrom("s", rows[10]!.rowId!);
+  assertEquals(texts(await shrinking), texts(rows.slice(0, 10)));
+});
+
+Deno.test("fetchLineage() gives what loadLineage() gives over a compression chain", async () => {
+  await using rig = await makeStore();
+  const { store } = rig;
+  await store.createSession(sessionRow("root"));
+  await store.appendMessages("root", conversation(100));
+  const carried = store.loadMessages("root").slice(-4);
+  await store.rotate("root", sessionRow("tip"), [user("summary"), ...carried]);
+  await store.appendMessages("tip", [user("more")]);
+  const lineage = await store.fetchLineage("tip");
+  assertEquals(lineage, store.loadLineage("tip"));
+  assertEquals(lineage.length, 102);
+});
+
+Deno.test("core.md D.6: a branch of a long session is copied whole, and others have their turns meanwhile", async () => {
+  await using rig = await makeStore();
+  const { store } = rig;
+  await store.createSession(sessionRow("s", { title: "Long" }));
+  await store.appendMessages("s", conversation(LONG));
+  const copying = store.branch("s", sessionRow("b"));
+  const waits = store.appendMessages("s", [user("said meanwhile")]);
+  assert(await turnsDuring(copying) >= 1, "the thread was free in between");
+  const { messageCount, title } = await copying;
+  assertEquals([messageCount, title], [LONG, "Long #2"]);
+  await waits;
+  assertEquals(texts(store.loadMessages("b")), texts(store.loadMessages("s").slice(0, LONG)));
+  assertEquals(store.search("9998", { limit: 10 }).map((hit) => hit.sessionId).sort(), ["b", "s"]);
+  await store.branch("s", sessionRow("part"), { count: 33 });
+  assertEquals(store.loadMessages("part").length, 33);
+});
+
+Deno.test("core.md D.6: a branch that fails half-way leaves nothing, and what waited is written", async () => {
+  await using rig = await makeStore();
+  const { store } = rig;
+  await store.createSession(sessionRow("s"));
+  await store.appendMessages("s", conversation(LONG));
+  const copying = store.branch("s", sessionRow("s"));
+  const waits = store.appendMessages("s", [user("said meanwhile")]);
+  const error = await copying.then(() => null, (reason) => reason);
+  assertEquals(error.code, "session_exists");
+  await waits;
+  assertEquals(store.loadMessages("s").length, LONG + 1);
+});
+
+Deno.test("core.md D.2: a store that is closed in the middle of a branch has it whole", async () => {
+  await using rig = await makeStore({ file: true });
+  const { store } = rig;
+  await store.createSession(sessionRow("s"));
+  await store.appendMessages("s", conversation(LONG));
+  const copying = store.branch("s", sessionRow("b"));
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  store.close();
+  assertEquals((await copying).messageCount, LONG);
+  assertEquals(rig.open().loadMessages("b").length, LONG);
+});
