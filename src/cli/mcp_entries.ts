@@ -1,4 +1,5 @@
 /** `hermes mcp add` and `remove`: entries of `mcp_servers`, written into config.jsonc with its comments kept. */
+import { isSafePlace } from "@/lib/safe_place.ts";
 import { UsageError } from "./args.ts";
 import { EXIT } from "./exit_codes.ts";
 import type { McpContext } from "./mcp.ts";
@@ -15,6 +16,7 @@ export async function add({ hermes, terminal, parsed, words }: McpContext): Prom
     throw new UsageError(`"${name}" is no name for a server: letters, digits, ".", "_" and "-", at most 60`);
   }
   const entry = entryOf(first, others, { sse: parsed.has("sse"), oauth: parsed.has("oauth") });
+  if (parsed.has("oauth")) refuseUnsafeLogin(first);
   const { config } = hermes;
   if (Object.hasOwn(hermes.settings().mcp_servers ?? {}, name)) {
     terminal.note(
@@ -42,6 +44,14 @@ function entryOf(
     throw new UsageError(`${first} is no address of a server: it starts with http:// or https://`);
   }
   return { url: first, ...(wish.sse ? { transport: "sse" } : {}), ...(wish.oauth ? { auth: "oauth" } : {}) };
+}
+
+function refuseUnsafeLogin(url: string): void {
+  if (isSafePlace(new URL(url))) return;
+  throw new UsageError(
+    `--oauth needs an https:// address: over ${new URL(url).origin} the login could be read on its way; ` +
+      "plain http is for this machine alone",
+  );
 }
 
 export async function remove({ hermes, terminal, words }: McpContext): Promise<number> {

@@ -1,4 +1,5 @@
 /** What an entry says of a server behind a URL: address, certificates, login (core.md G.1). Pure. */
+import { isSafePlace } from "@/lib/safe_place.ts";
 import { BadEntry, flag, isTree, text, textMap, type Tree, whole } from "./entry_fields.ts";
 import type { HttpConfig, OAuthConfig, TlsFiles } from "./entry_types.ts";
 
@@ -8,6 +9,13 @@ export function readHttp(tree: Tree, url: string): HttpConfig {
   if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.hostname === "") {
     throw new BadEntry("url must start with http:// or https:// and name a host");
   }
+  const oauth = readOAuth(tree);
+  if (oauth !== null && !isSafePlace(parsed)) {
+    throw new BadEntry(
+      `auth "oauth" needs an https:// url: over ${parsed.origin} the login could be read on its way; plain http is for ` +
+        "this machine alone (127.0.0.1, localhost, [::1])",
+    );
+  }
   const transport = text(tree, "transport") ?? text(tree, "type");
   return {
     type: transport === "sse" ? "sse" : "http",
@@ -15,7 +23,7 @@ export function readHttp(tree: Tree, url: string): HttpConfig {
     headers: textMap(tree, "headers"),
     tls: readTls(tree),
     preflight: !flag(tree, "skip_preflight", false),
-    oauth: readOAuth(tree),
+    oauth,
   };
 }
 

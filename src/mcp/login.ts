@@ -8,6 +8,7 @@ import type { HttpConfig } from "./entry_types.ts";
 import { asFailure, McpFailure } from "./failure.ts";
 import { openHttpClient } from "./http_client.ts";
 import { type Fetch, trackedFetch } from "./http_fetch.ts";
+import { refuseUnsafePlace } from "./login_place.ts";
 import { LoginProvider } from "./login_provider.ts";
 import { listenForRedirect } from "./redirect_listener.ts";
 import { auth, extractWWWAuthenticateParams } from "./sdk.ts";
@@ -76,7 +77,10 @@ export async function login(
  * follows redirects by itself within one origin, nothing else is followed.
  */
 function boundFetch(fetch: Fetch, signal: AbortSignal): Fetch {
-  return (url, init) => fetch(url, { ...init, redirect: "manual", signal });
+  return async (url, init) => {
+    refuseUnsafePlace(url);
+    return await fetch(url, { ...init, redirect: "manual", signal });
+  };
 }
 
 async function run(

@@ -1,12 +1,11 @@
 /** What the SDK's OAuth client asks of its user during one login. In memory: nothing is kept until all is well. */
+import { isSafePlace } from "@/lib/safe_place.ts";
 import type { OAuthConfig } from "./entry_types.ts";
 import { McpFailure } from "./failure.ts";
 import type { OAuthClientProvider, OAuthDiscoveryState } from "./sdk.ts";
 
 type ClientInfo = Awaited<ReturnType<OAuthClientProvider["clientInformation"]>>;
 type Tokens = Parameters<OAuthClientProvider["saveTokens"]>[0];
-
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 export class LoginProvider implements OAuthClientProvider {
   readonly redirectUrl: string;
@@ -68,8 +67,7 @@ export class LoginProvider implements OAuthClientProvider {
   }
 
   redirectToAuthorization(url: URL): void {
-    const isSafe = url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.test(url.hostname));
-    if (!isSafe) throw new McpFailure("hopeless", `the login page is not on https: ${url.origin}`);
+    if (!isSafePlace(url)) throw new McpFailure("hopeless", `the login page is not on https: ${url.origin}`);
     this.#show(url.href);
   }
 

@@ -5,6 +5,7 @@
  */
 import { asFailure, McpFailure } from "./failure.ts";
 import type { Fetch } from "./http_fetch.ts";
+import { refuseUnsafePlace } from "./login_place.ts";
 import {
   type AuthProvider,
   discoverOAuthServerInfo,
@@ -74,7 +75,10 @@ async function freshTokens(
   { response, serverUrl }: Challenge,
   fetch: Fetch,
 ): ReturnType<typeof refreshAuthorization> {
-  const bounded: Fetch = (url, init) => fetch(url, { ...init, signal: AbortSignal.timeout(REFRESH_MS) });
+  const bounded: Fetch = async (url, init) => {
+    refuseUnsafePlace(url);
+    return await fetch(url, { ...init, signal: AbortSignal.timeout(REFRESH_MS) });
+  };
   const { resourceMetadataUrl } = extractWWWAuthenticateParams(response);
   const found = await discoverOAuthServerInfo(serverUrl, {
     ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}),

@@ -99,6 +99,8 @@ Deno.test("core G.1: a bad entry is an error of its own", () => {
     j: { command: "x", tools: [] },
     k: { url: "https://h", client_key: "k.pem" },
     l: { url: "https://h", auth: "oauth", oauth: { redirect_port: 70_000 } },
+    l2: { url: "http://10.0.0.5:8080/mcp", auth: "oauth" },
+    l3: { url: "http://localhost.example/mcp", auth: "oauth" },
     m: { command: "x", sampling: { max_rpm: 0 } },
     n: { command: "x", idle_timeout: "soon" },
   }, nothing).map(({ error }) => error);
@@ -115,6 +117,10 @@ Deno.test("core G.1: a bad entry is an error of its own", () => {
     "tools must be an object",
     "client_key needs client_cert",
     "redirect_port must be a whole number from 0 to 65535",
+    ...["10.0.0.5:8080", "localhost.example"].map((host) =>
+      `auth "oauth" needs an https:// url: over http://${host} the login could be read on its way; plain http is for ` +
+      "this machine alone (127.0.0.1, localhost, [::1])"
+    ),
     "max_rpm must be a whole number from 1 to 10000",
     "idle_timeout must be a number of seconds above 0",
   ]);
