@@ -990,6 +990,83 @@ export interface Methods {
       [more: string]: unknown;
     };
   };
+  "pdf.attach": {
+    params: {
+      session_id?: string;
+      path?: string | null;
+      content_base64?: string | null;
+      filename?: string | null;
+      first_page?: number | null;
+      last_page?: number | null;
+    };
+    result: {
+      attached: boolean;
+      filename: string;
+      pages_attached: number;
+      total_pages?: number;
+      count: number;
+      pages: Array<{
+        page: number;
+        path: string;
+        name?: string;
+        width?: number;
+        height?: number;
+        token_estimate?: number;
+        [more: string]: unknown;
+      }>;
+      text: string;
+      [more: string]: unknown;
+    };
+  };
+  "llm.oneshot": {
+    params: {
+      session_id?: string;
+      template?: string | null;
+      variables?: Record<string, unknown>;
+      instructions?: string | null;
+      input?: string | null;
+      task?: string | null;
+      max_tokens?: number | null;
+      temperature?: number | null;
+    };
+    result: {
+      text: string;
+      model: string;
+      provider: string;
+      [more: string]: unknown;
+    };
+  };
+  "insights.get": {
+    params: {
+      days?: number | null;
+    };
+    result: {
+      days: number;
+      sessions: number;
+      messages: number;
+      by_source: Record<string, {
+        sessions: number;
+        messages: number;
+        [more: string]: unknown;
+      }>;
+      by_model: Record<string, {
+        sessions: number;
+        messages: number;
+        [more: string]: unknown;
+      }>;
+      model_calls: number;
+      tokens: number;
+      cost_usd: number;
+      by_day: Array<{
+        day: string;
+        model_calls: number;
+        tokens: number;
+        cost_usd: number;
+        [more: string]: unknown;
+      }>;
+      [more: string]: unknown;
+    };
+  };
   "toolsets.list": {
     params: {
       session_id?: string;
@@ -1318,6 +1395,12 @@ export interface Methods {
   };
   "voice.record": {
     params: Record<string, never>;
+    result: Record<string, unknown>;
+  };
+  "voice.tts": {
+    params: {
+      text?: string | null;
+    };
     result: Record<string, unknown>;
   };
   "credits.view": {

@@ -8,6 +8,7 @@ import type {
   Models,
   PendingWrites,
   Session,
+  Skills,
   Surface,
   Tool,
 } from "@/core/contract.ts";
@@ -20,6 +21,8 @@ export interface CommandDeps {
   readonly tools: readonly Tool[];
   /** Files as they were before turns; absent where nothing is recorded. */
   readonly files?: FileHistory;
+  /** Absent where there are none. */
+  readonly skills?: Skills;
   /** Changes that wait for the user's word. */
   readonly pending?: PendingWrites;
   /** Catalogue of a surface, for `/help`. */

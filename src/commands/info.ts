@@ -10,7 +10,6 @@ import {
 } from "@/core/mod.ts";
 import { profileOf } from "@/lib/profile.ts";
 import { type Command, grouped, hostOf, text } from "./command.ts";
-import { decide } from "./pending.ts";
 
 const EVERYWHERE: readonly Surface[] = ["acp", "gateway", "cli"];
 
@@ -112,28 +111,6 @@ export const profile: Command = {
   surfaces: ["gateway", "cli"],
   needsIdle: false,
   run: (_args, _context, { config }) => text(`Profile: ${profileOf(config.home)}\nData home: ${config.home}`),
-};
-
-type SkillVerb = "search" | "browse" | "inspect" | "install";
-
-export const skills: Command = {
-  name: "skills",
-  aliases: [],
-  description:
-    "List the skills, each a command of its own, find and install more, decide on changes that wait",
-  argsHint:
-    "[list|search|browse|inspect|install|pending|approve|reject|approval] [words, place, id, on, off]",
-  category: "Tools & Skills",
-  surfaces: ["gateway"],
-  needsIdle: false,
-  run: async (args, context, deps) => {
-    const [, verb, query = ""] = /^(search|browse|inspect|install)(?:\s+([\s\S]+))?$/.exec(args.trim()) ?? [];
-    if (verb) return text(await hostOf(context).manageSkills(verb as SkillVerb, query));
-    if (args !== "" && args !== "list") return text(await decide("skill", args, deps));
-    const found = await hostOf(context).skills();
-    const lines = found.map(({ name, description }) => `/${name}: ${clip(description, 80)}`);
-    return text([found.length === 1 ? "1 skill:" : `${found.length} skills:`, ...lines].join("\n"));
-  },
 };
 
 function toolList(session: Session, all: readonly Tool[]): string {

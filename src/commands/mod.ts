@@ -14,7 +14,6 @@ import {
   context,
   help,
   profile,
-  skills,
   status,
   toolGroups,
   tools,
@@ -27,8 +26,11 @@ import { branch, clear, create, quit, resume, sessions } from "./open.ts";
 import { memory } from "./pending.ts";
 import { rollback } from "./rollback.ts";
 import { compact, compress, queue, reset, steer, title } from "./session.ts";
+import { skills } from "./skills.ts";
 import { busy, config, fast, personality, reload, reloadMcp, reloadSkills, verbose } from "./settings.ts";
 import { background, history, learn, retry, save, stop, undo } from "./turns.ts";
+
+export { describeSkills, findSkills, inspectSkill, listSkills, type SkillDesk } from "./skills.ts";
 
 /** In catalogue order; the order of the ACP list is part of its contract (acp.md C9). */
 const ALL: readonly Command[] = [

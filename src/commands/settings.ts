@@ -9,7 +9,6 @@ const GATEWAY: readonly Surface[] = ["gateway"];
 function setting(
   facts: Pick<Command, "name" | "description" | "argsHint">,
   label: string,
-  bare = "",
 ): Command {
   return {
     ...facts,
@@ -17,20 +16,33 @@ function setting(
     category: "Configuration",
     surfaces: GATEWAY,
     needsIdle: false,
-    run: async (args, context) =>
-      text(`${label}: ${await hostOf(context).setting(facts.name, args || bare)}`),
+    run: async (args, context) => text(`${label}: ${await hostOf(context).setting(facts.name, args)}`),
   };
 }
 
-export const fast: Command = setting(
-  {
-    name: "fast",
-    description: "Use the model's fast mode in this session",
-    argsHint: "[normal|fast|status]",
+const FAST_WORDS: Readonly<Record<string, boolean>> = { fast: true, on: true, normal: false, off: false };
+
+/** Without a host the session itself is asked (core.md F.10). */
+export const fast: Command = {
+  name: "fast",
+  aliases: [],
+  description: "Use the model's fast mode in this session",
+  argsHint: "[normal|fast|status]",
+  category: "Configuration",
+  surfaces: ["gateway", "cli"],
+  needsIdle: false,
+  run: async (args, { host, session }) => {
+    const word = args.toLowerCase() || "status";
+    if (host) return text(`Mode: ${await host.setting("fast", word)}`);
+    if (word !== "status") {
+      if (word !== "toggle" && !Object.hasOwn(FAST_WORDS, word)) {
+        throw new HermesError("invalid_argument", "Usage: /fast [normal|fast|toggle|status]");
+      }
+      await session.setFast(word === "toggle" ? !session.fast : FAST_WORDS[word]!);
+    }
+    return text(`Mode: ${session.fast ? "fast" : "normal"}`);
   },
-  "Mode",
-  "status",
-);
+};
 
 export const busy: Command = setting({
   name: "busy",

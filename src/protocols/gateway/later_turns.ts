@@ -4,12 +4,15 @@
  * its message is in the conversation; until then it stays in the store and survives the process.
  */
 import {
+  busyElsewhere,
   type CoreEvent,
   DELEGATION_KIND,
   type DelegationControl,
+  HermesError,
   type LaterResult,
   type Session,
   type TurnHandle,
+  type TurnResult,
   type UserInput,
 } from "@/core/contract.ts";
 
@@ -29,7 +32,7 @@ export class LaterTurns {
   /** Something may have come in meanwhile. */
   #again = false;
   /** The turn that brings a result in, until it has begun. */
-  #starting: { readonly id: string; readonly turnId: string } | null = null;
+  #starting: { readonly id: string; readonly turnId: string; begun: boolean } | null = null;
 
   constructor(host: LaterHost, delegation: DelegationControl) {
     this.#host = host;
@@ -49,7 +52,8 @@ export class LaterTurns {
 
   #isFree(): boolean {
     const { session, busy } = this.#host;
-    return !busy && session.stored && !session.closed && !session.running && this.#starting === null;
+    const isIdle = !busy && session.stored && !session.closed && !session.running;
+    return isIdle && this.#starting === null && isFreeElsewhere(session);
   }
 
   async #next(): Promise<void> {
@@ -72,25 +76,43 @@ export class LaterTurns {
 
   #start({ id, text }: LaterResult): void {
     const turn = this.#host.startTurn({ content: text, displayKind: DELEGATION_KIND });
-    this.#starting = { id, turnId: turn.id };
-    turn.done.then(() => this.#settle(turn.id, "failed")).catch((error) =>
-      this.#host.onFault("delegation", error)
-    );
+    this.#starting = { id, turnId: turn.id, begun: false };
+    turn.done.then((result) => this.#settle(turn.id, this.#outcomeOf(result)))
+      .catch((error) => this.#host.onFault("delegation", error));
   }
 
   onEvent(event: CoreEvent): void {
-    if (event.type === "turn.start") {
+    if (event.type === "turn.start" && this.#starting?.turnId === event.turnId) {
+      this.#starting.begun = true;
+      // Without a row it may yet be refused.
+      if (event.userRowId === null) return;
       this.#settle(event.turnId, "stored").catch((error) => this.#host.onFault("delegation", error));
     }
     if (event.type !== "session.change") return;
     if (event.what === "delegation" || event.what === "notices") this.offer();
   }
 
+  #outcomeOf(result: TurnResult): "stored" | "failed" | "unused" {
+    if (busyElsewhere(result)) return "unused";
+    return this.#starting?.begun ? "stored" : "failed";
+  }
+
   /** Once per turn: what has begun is in the conversation, however it ends. */
-  async #settle(turnId: string, outcome: "stored" | "failed"): Promise<void> {
+  async #settle(turnId: string, outcome: "stored" | "failed" | "unused"): Promise<void> {
     const starting = this.#starting;
     if (starting?.turnId !== turnId) return;
     this.#starting = null;
     await this.#delegation.settleLater(starting.id, outcome);
+  }
+}
+
+/** What another program's turn would refuse waits for another occasion. */
+function isFreeElsewhere(session: Session): boolean {
+  try {
+    session.requireFree();
+    return true;
+  } catch (error) {
+    if (error instanceof HermesError && error.code === "session_busy") return false;
+    throw error;
   }
 }

@@ -11,6 +11,7 @@ import type {
   ToolMessage,
   UserMessage,
 } from "@/core/contract.ts";
+import { Slices } from "@/lib/slices.ts";
 import { readSkillTurn, typedSkill } from "./skill_turn.ts";
 
 export type TranscriptMessage = Record<string, unknown>;
@@ -20,15 +21,35 @@ export function renderTranscript(
   messages: readonly Message[],
   cwd: string,
 ): TranscriptMessage[] {
-  const calls = new Map<string, ToolCall>();
+  return [...renderRows(hermes, messages, cwd)].filter((row) => row !== null);
+}
+
+/** The same a slice at a time: others are served while a long conversation is rendered. */
+export async function renderSlowly(
+  hermes: Hermes,
+  messages: readonly Message[],
+  cwd: string,
+): Promise<TranscriptMessage[]> {
+  const slices = new Slices();
   const rows: TranscriptMessage[] = [];
-  for (const message of messages) {
-    if (message.role === "assistant") message.toolCalls?.forEach((call) => calls.set(call.id, call));
-    if (message.displayKind === "hidden") continue;
-    const row = renderRow(hermes, message, calls, cwd);
+  for (const row of renderRows(hermes, messages, cwd)) {
     if (row) rows.push(row);
+    if (slices.isOver) await slices.next();
   }
   return rows;
+}
+
+/** One for each message; `null` for one that is not shown. */
+function* renderRows(
+  hermes: Hermes,
+  messages: readonly Message[],
+  cwd: string,
+): Generator<TranscriptMessage | null> {
+  const calls = new Map<string, ToolCall>();
+  for (const message of messages) {
+    if (message.role === "assistant") message.toolCalls?.forEach((call) => calls.set(call.id, call));
+    yield message.displayKind === "hidden" ? null : renderRow(hermes, message, calls, cwd);
+  }
 }
 
 function renderRow(

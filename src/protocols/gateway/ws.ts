@@ -15,7 +15,7 @@ import { readyFrame } from "./ready.ts";
 import type { Gateway } from "./server.ts";
 import { SocketClient } from "./ws_client.ts";
 import type { Refusal } from "./ws_guard.ts";
-import { isLoopback, refuseUpgrade } from "./ws_guard.ts";
+import { isLoopback, openWarning, refuseUpgrade } from "./ws_guard.ts";
 
 export interface WsOptions extends GatewayOptions {
   readonly host: string;
@@ -23,9 +23,6 @@ export interface WsOptions extends GatewayOptions {
   readonly port: number;
 }
 
-const OPEN_WARNING =
-  "WARNING: the gateway can be reached from the network and runs commands on this machine without a sandbox: whoever " +
-  "has the token can run commands here.";
 const PATH = "/api/ws";
 const PING_SECONDS = 20;
 
@@ -114,7 +111,8 @@ class WsServer {
 
   #announce(port: number): void {
     const { options: { platform, host }, token, gateway } = this.#parts;
-    if (!isLoopback(host)) platform.stderr(`[gateway-ws] ${OPEN_WARNING}`);
+    const warning = openWarning(host);
+    if (warning !== null) platform.stderr(`[gateway-ws] ${warning}`);
     if (token.fresh) platform.stderr(`[gateway-ws] token: ${token.value}`);
     Deno.stdout.writeSync(new TextEncoder().encode(`HERMES_BACKEND_READY port=${port}\n`));
     disableNagle(port, gateway.hermes.log);

@@ -30,6 +30,13 @@ export function isLoopback(address: string): boolean {
     /^::ffff:127(\.\d{1,3}){3}$/.test(name);
 }
 
+/** What the operator of a bind like this is told at its start; `null` where nobody else can reach it. */
+export function openWarning(bind: string): string | null {
+  if (isLoopback(bind)) return null;
+  return "WARNING: the gateway can be reached from the network and runs commands on this machine without a sandbox: " +
+    "whoever has the token can run commands here.";
+}
+
 /** `null` = let in. */
 export function refuseUpgrade(facts: UpgradeFacts): Refusal | null {
   if (!isKnownHost(hostName(facts.host ?? ""), facts)) {

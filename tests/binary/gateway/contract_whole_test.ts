@@ -3,6 +3,7 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { installFakeSudo } from "../../support/fake_sudo.ts";
 import { type GatewayHost, type Json, startGateway } from "../../support/gateway_driver.ts";
 import { type ModelServerRequest, type ScriptTurn, startModelServer } from "../../support/model_server.ts";
+import { installPoppler, PDF } from "../../support/poppler.ts";
 import { makeRig, modelConfig, type Rig } from "../../support/program.ts";
 import { Contract, output } from "./contract_check.ts";
 import { terminal, toolTurn, withGateway } from "./scene.ts";
@@ -11,6 +12,7 @@ import { terminal, toolTurn, withGateway } from "./scene.ts";
 const REFUSING: Readonly<Record<string, number>> = {
   "voice.toggle": 5025,
   "voice.record": 5025,
+  "voice.tts": 4020,
   "learning.frames": 5000,
   "learning.detail": 5000,
   "learning.delete": 5000,
@@ -55,6 +57,7 @@ async function prepare(rig: Rig): Promise<void> {
     "---\nname: weather\ndescription: Tells it.\nrequired_environment_variables:\n" +
       "  - name: WEATHER_KEY\n    prompt: A key\n---\nLook out.\n",
   );
+  await Deno.writeTextFile(`${rig.workspace}/a.pdf`, PDF);
   await Deno.writeFile(`${rig.workspace}/a.png`, Uint8Array.from(atob(PNG), (c) => c.charCodeAt(0)));
 }
 
@@ -70,7 +73,7 @@ Deno.test("every method of the contract answers in its shape", async () => {
     toolTurn({ tool: "terminal", args: { command: "sleep 30", background: true } }),
     "started",
   ];
-  await withGateway({ model: { turns } }, async ({ host, rig }) => {
+  await withGateway({ model: { turns }, prepare: installPoppler }, async ({ host, rig }) => {
     await prepare(rig);
     const call = (name: string, params: Json = {}) => contract.call(host, name, params);
     await call("client.capabilities", { server_requests: false, client: { name: "test", version: "1" } });
@@ -128,6 +131,9 @@ Deno.test("every method of the contract answers in its shape", async () => {
     await call("file.attach", { ...on, data_url: `data:text/plain;base64,${btoa("x")}`, name: "x.txt" });
     for (const list of ["toolsets.list", "tools.list", "tools.show", "config.show"]) await call(list, on);
     await call("plugins.list");
+    await call("insights.get", { days: 1 });
+    await call("llm.oneshot", { ...on, instructions: "Name it.", input: "x", max_tokens: 9, temperature: 1 });
+    await call("pdf.attach", { ...on, path: "a.pdf", first_page: 1, last_page: 1 });
     await call("input.detect_drop", { ...on, text: `${rig.workspace}/a.png` });
     await call("input.detect_drop", { ...on, text: "no file" });
     await call("clipboard.paste", on);

@@ -4,6 +4,7 @@ import type {
   LaterResult,
   Session,
   TurnHandle,
+  TurnResult,
 } from "../../../src/core/mod.ts";
 import { type LaterHost, LaterTurns } from "../../../src/protocols/gateway/later_turns.ts";
 import { assertEquals } from "../../support/assert.ts";
@@ -12,7 +13,7 @@ import { eventually } from "../../support/program.ts";
 /** A desk with results in a list, and a session whose turns the test begins and ends. */
 function rig(waiting: string[]) {
   const settled: string[] = [];
-  const turns: { text: string; id: string; end(): void }[] = [];
+  const turns: { text: string; id: string; end(result?: Partial<TurnResult>): void }[] = [];
   let hold: Promise<void> = Promise.resolve();
   const delegation = {
     hasLater: () => true,
@@ -27,14 +28,21 @@ function rig(waiting: string[]) {
       return Promise.resolve();
     },
   } as unknown as DelegationControl;
-  const session = { headId: "s", stored: true, closed: false, running: false } as Session;
+  const session = {
+    headId: "s",
+    stored: true,
+    closed: false,
+    running: false,
+    requireFree() {},
+  } as unknown as Session;
   const host: LaterHost & { busy: boolean } = {
     session,
     busy: false,
     startTurn: (input) => {
-      const { promise, resolve } = Promise.withResolvers<never>();
+      const { promise, resolve } = Promise.withResolvers<TurnResult>();
       const id = `t${turns.length}`;
-      turns.push({ text: String(input.content), id, end: () => resolve(undefined as never) });
+      const end = (result: Partial<TurnResult> = { outcome: "cancelled" }) => resolve(result as TurnResult);
+      turns.push({ text: String(input.content), id, end });
       return { id, position: 0, done: promise, cancel: () => {} } as TurnHandle;
     },
     onFault: (where, error) => {
@@ -42,7 +50,8 @@ function rig(waiting: string[]) {
     },
   };
   const later = new LaterTurns(host, delegation);
-  const begin = (turnId: string) => later.onEvent({ type: "turn.start", turnId } as CoreEvent);
+  const begin = (turnId: string, userRowId: number | null = 1) =>
+    later.onEvent({ type: "turn.start", turnId, userRowId } as CoreEvent);
   return { later, host, turns, settled, waiting, begin, holdTaking: (until: Promise<void>) => hold = until };
 }
 
@@ -93,4 +102,21 @@ Deno.test("what comes in while nothing was found is not missed", async () => {
   resolve();
   await eventually(() => turns.length === 1);
   assertEquals(turns[0]!.text, "text of a");
+});
+
+Deno.test("core D.4: a result whose turn another program keeps out waits again; one without a row yet is stored at the end", async () => {
+  const { later, turns, settled, begin } = rig(["a"]);
+  later.offer();
+  await eventually(() => turns.length === 1);
+  begin("t0", null);
+  assertEquals(settled, []);
+  turns[0]!.end({ outcome: "failed", exitReason: "session_busy", failure: null });
+  await eventually(() => settled.length === 1);
+  assertEquals(settled, ["a unused"]);
+  later.offer();
+  await eventually(() => turns.length === 2);
+  begin("t1", null);
+  turns[1]!.end({ outcome: "completed" });
+  await eventually(() => settled.length === 2);
+  assertEquals(settled, ["a unused", "a stored"]);
 });

@@ -44,6 +44,7 @@ class FakeSession {
     this.#reader = reader;
     return () => {};
   }
+  requireFree(): void {}
   submit(
     input: { content: string },
   ): { id: string; position: number; done: Promise<TurnResult>; cancel(): void } {

@@ -1,5 +1,10 @@
-import { assertEquals } from "../../support/assert.ts";
-import { isLoopback, refuseUpgrade, type UpgradeFacts } from "../../../src/protocols/gateway/ws_guard.ts";
+import { assertEquals, assertMatch } from "../../support/assert.ts";
+import {
+  isLoopback,
+  openWarning,
+  refuseUpgrade,
+  type UpgradeFacts,
+} from "../../../src/protocols/gateway/ws_guard.ts";
 
 const GOOD: UpgradeFacts = {
   bind: "127.0.0.1",
@@ -21,6 +26,26 @@ Deno.test("isLoopback() knows every spelling of this machine, and no other", () 
   const no = ["", "10.0.0.1", "127.0.0.1.evil.test", "localhost.evil.test", "0.0.0.0", "1270.0.0.1"];
   assertEquals(yes.map(isLoopback), yes.map(() => true));
   assertEquals(no.map(isLoopback), no.map(() => false));
+});
+
+Deno.test("openWarning() warns of every bind that others can reach, by its address alone (A.2 Peer check)", () => {
+  for (const bind of ["127.0.0.1", "127.9.9.9", "localhost", "::1", "[::1]", "::ffff:127.0.0.1"]) {
+    assertEquals(openWarning(bind), null, bind);
+  }
+  for (
+    const bind of [
+      "0.0.0.0",
+      "::",
+      "10.0.0.5",
+      "192.168.1.2",
+      "fe80::1",
+      "host.example",
+      "localhost.example",
+      "",
+    ]
+  ) {
+    assertMatch(openWarning(bind) ?? "none", /^WARNING: .*reached from the network.*without a sandbox/, bind);
+  }
 });
 
 Deno.test("refuseUpgrade() wants a Host that fits the bind (A.2 Host check)", () => {

@@ -54,6 +54,7 @@ const JUDGED: Readonly<Record<string, JsonSchema>> = {
   result: { type: "object" },
   hash: INTEGER_LIKE,
   client: { type: "object" },
+  variables: { type: "object" },
   truncate_before_user_ordinal: INTEGER_LIKE,
   truncate_before_row_id: INTEGER_LIKE,
   truncate_before_message_id: TEXT,

@@ -23,6 +23,8 @@ const status = (...values: [string, ...string[]]) => z.looseObject({ status: z.e
 const maybe = z.optional;
 
 const image = { name: maybe(text), width: maybe(int), height: maybe(int), token_estimate: maybe(int) };
+const counted = { sessions: int, messages: int };
+const called = { model_calls: int, tokens: int, cost_usd: z.number() };
 const toolset = { name: text, description: text, tool_count: int, enabled: bool };
 const lazyInfo = z.looseObject({
   model: text,
@@ -292,6 +294,24 @@ export const RESULTS: Readonly<Record<string, z.ZodMiniType>> = {
     ref_text: text,
     uploaded: bool,
   }),
+  "pdf.attach": z.looseObject({
+    attached: bool,
+    filename: text,
+    pages_attached: int,
+    total_pages: maybe(int),
+    count: int,
+    pages: z.array(z.looseObject({ page: int, path: text, ...image })),
+    text,
+  }),
+  "llm.oneshot": z.looseObject({ text, model: text, provider: text }),
+  "insights.get": z.looseObject({
+    days: z.number(),
+    ...counted,
+    by_source: z.record(text, z.looseObject(counted)),
+    by_model: z.record(text, z.looseObject(counted)),
+    ...called,
+    by_day: z.array(z.looseObject({ day: text, ...called })),
+  }),
   "toolsets.list": z.looseObject({ toolsets: z.array(z.looseObject(toolset)) }),
   "tools.list": z.looseObject({ toolsets: z.array(z.looseObject({ ...toolset, tools: texts })) }),
   "tools.show": z.looseObject({
@@ -351,6 +371,7 @@ export const RESULTS: Readonly<Record<string, z.ZodMiniType>> = {
   "billing.step_up": account,
   "voice.toggle": never,
   "voice.record": never,
+  "voice.tts": never,
   "learning.frames": never,
   "learning.detail": never,
   "learning.delete": never,

@@ -39,6 +39,15 @@ export function absentMethods(): DefinedMethod[] {
   return [
     refused("voice.toggle", 5025, noVoice),
     refused("voice.record", 5025, noVoice),
+    method({
+      name: "voice.tts",
+      kind: "worker",
+      params: z.object({ text }),
+      handle: (params) => {
+        if (!params.text?.trim()) throw new RpcError(4020, "text is required");
+        throw new RpcError(5026, noVoice);
+      },
+    }),
     fixed("credits.view", LOGGED_OUT),
     fixed("billing.state", LOGGED_OUT),
     ...["charge", "charge_status", "auto_reload", "step_up"].map((name) =>

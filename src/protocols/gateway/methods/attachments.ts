@@ -47,13 +47,13 @@ export function attachmentMethods(gateway: Gateway): DefinedMethod[] {
   ];
 }
 
-interface Found {
+export interface Found {
   readonly path: string;
   readonly remainder: string;
 }
 
 /** The existing file that the text begins with, else `null`. A path with bare blanks counts when it is all of the text. */
-async function findFile(gateway: Gateway, live: LiveSession, line: string): Promise<Found | null> {
+export async function findFile(gateway: Gateway, live: LiveSession, line: string): Promise<Found | null> {
   const { platform } = gateway.hermes;
   const dropped = splitDropped(line, platform.homeDir());
   if (!dropped) return null;

@@ -3,7 +3,7 @@
  * a person or speak a protocol on its own stdout is not started.
  */
 import * as z from "zod/mini";
-import type { Platform } from "@/platform/mod.ts";
+import { selfCommand } from "@/lib/self_command.ts";
 import { runChild } from "../child_run.ts";
 import { RpcError } from "../errors.ts";
 import type { Gateway } from "../server.ts";
@@ -61,7 +61,7 @@ async function execCli(
   const { hermes } = gateway;
   const { platform } = hermes;
   const seconds = Math.min(Math.max(timeout ?? DEFAULT_SECONDS, 1), MAX_SECONDS);
-  const [program, ...prefix] = selfCommand(platform);
+  const [program, ...prefix] = selfCommand(platform.execPath());
   const done = await runChild(platform, {
     program: program!,
     args: [...prefix, ...argv],
@@ -81,17 +81,4 @@ async function execCli(
     "terminal",
   );
   return { blocked: false, code: done.code, output: output.slice(-MAX_OUTPUT).trimEnd() || "(no output)" };
-}
-
-/** How this program is started again: the binary itself, or the runtime with the source. */
-function selfCommand(platform: Platform): readonly string[] {
-  const path = platform.execPath();
-  const isRuntime = /^deno(\.exe)?$/i.test(path.replace(/^.*[/\\]/, ""));
-  if (isRuntime) {
-    const source = new URL("../../../../main.ts", import.meta.url).href;
-    return [path, "run", "-A", "--no-check", "--quiet", source];
-  }
-  // The runtime takes a child that is exactly this program for `deno` and puts `run -A` before its arguments;
-  // another spelling of the same path is left alone.
-  return [path.replace(/([/\\])(?=[^/\\]*$)/, "$1.$1")];
 }

@@ -16,7 +16,7 @@ import { configureTools } from "./processes.ts";
 import { branchSession } from "./session_edit.ts";
 import { announce, openNew } from "./session_create.ts";
 import { openStored } from "./sessions.ts";
-import { describeSkills, listSkills } from "./skills.ts";
+import { describeForPeople, listSkills } from "./skills.ts";
 
 export interface CommandPlace {
   readonly gateway: Gateway;
@@ -56,7 +56,7 @@ export function createCommandHost(place: CommandPlace): CommandHost {
       return done.status === "reloaded" ? "The MCP servers are reloaded." : `${done.message}.`;
     },
     skills: () => listSkills(hermes),
-    manageSkills: (action, query) => describeSkills(gateway, action, query, signal),
+    manageSkills: (action, query) => describeForPeople(gateway, action, query, signal),
     reloadSkills: async () => {
       if (await gateway.live.skills.reload()) { for (const one of gateway.live.all()) one.emitInfo(); }
       const { length } = await listSkills(hermes);

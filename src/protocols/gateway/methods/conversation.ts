@@ -5,8 +5,7 @@ import type { Dialect } from "../audience.ts";
 import { RpcError } from "../errors.ts";
 import type { WireUsage } from "../info.ts";
 import type { LiveSession } from "../live.ts";
-import { lineageOf } from "../live_payload.ts";
-import { renderTranscript } from "../projection.ts";
+import { transcriptOf } from "../live_payload.ts";
 import type { Gateway } from "../server.ts";
 import type { DefinedMethod } from "./define.ts";
 import { anything, method, NO_PARAMS, optional } from "./define.ts";
@@ -44,11 +43,7 @@ export function conversationMethods(gateway: Gateway): DefinedMethod[] {
       kind: "inline",
       params: onSession,
       failCode: 5000,
-      handle: (params) => {
-        const live = sessions.require(params.session_id);
-        const rows = lineageOf(hermes, live);
-        return { count: rows.length, messages: renderTranscript(hermes, rows, live.session.cwd) };
-      },
+      handle: async (params) => ({ ...await transcriptOf(hermes, sessions.require(params.session_id)) }),
     }),
     method({
       name: "session.usage",

@@ -51,6 +51,9 @@ export const LATER: readonly LaterFamily[] = [
     kinds: { "image.attach_bytes": "inline", "image.detach": "inline", "file.attach": "inline" },
     load: async () => (await import("./uploads.ts")).uploadMethods,
   },
+  { kinds: { "pdf.attach": "worker" }, load: async () => (await import("./pdf_attach.ts")).pdfMethods },
+  { kinds: { "llm.oneshot": "worker" }, load: async () => (await import("./oneshot.ts")).oneshotMethods },
+  { kinds: { "insights.get": "inline" }, load: async () => (await import("./insights.ts")).insightMethods },
   {
     kinds: {
       "toolsets.list": "inline",
@@ -98,6 +101,7 @@ export const LATER: readonly LaterFamily[] = [
     kinds: {
       "voice.toggle": "worker",
       "voice.record": "worker",
+      "voice.tts": "worker",
       "credits.view": "inline",
       "billing.state": "worker",
       "billing.charge": "inline",

@@ -55,6 +55,7 @@ function submitPrompt(gateway: Gateway, params: SubmitParams, client: Client): R
   if (gateway.hermes.sessions.delegation.isChild(live.session.id)) {
     throw new RpcError(4009, "session busy: this is the session of a subagent that still runs");
   }
+  if (!live.busy) live.session.requireFree();
   const content = contentOf(params.text);
   const rewind = checkRewind(gateway.hermes, live, params);
   if (isEmpty(content) && live.images.length === 0) throw new RpcError(4012, "text is required");

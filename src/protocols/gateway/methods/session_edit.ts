@@ -4,7 +4,7 @@ import { undoTurns } from "@/core/mod.ts";
 import { toRpcError } from "../domain_errors.ts";
 import { RpcError } from "../errors.ts";
 import { saveConversation } from "../export.ts";
-import { renderTranscript } from "../projection.ts";
+import { renderSlowly } from "../projection.ts";
 import type { LiveSession } from "../live.ts";
 import type { Client } from "../peer.ts";
 import { Reply } from "../peer.ts";
@@ -50,7 +50,7 @@ export function sessionEditMethods(gateway: Gateway): DefinedMethod[] {
           ...done,
           usage: live.usage(),
           info: live.info(),
-          messages: renderTranscript(hermes, live.session.history(), live.session.cwd),
+          messages: await renderSlowly(hermes, live.session.history(), live.session.cwd),
         };
       },
     }),
@@ -101,7 +101,7 @@ async function branch(gateway: Gateway, params: BranchParams, client: Client): P
   const parent = gateway.live.require(params.session_id);
   const live = await branchSession(gateway, parent, client, params);
   const { session } = live;
-  const messages = renderTranscript(gateway.hermes, session.history(), session.cwd);
+  const messages = await renderSlowly(gateway.hermes, session.history(), session.cwd);
   const result = {
     session_id: live.sid,
     stored_session_id: session.headId,

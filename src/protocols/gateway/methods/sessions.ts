@@ -2,11 +2,10 @@
 import * as z from "zod/mini";
 import type { Content, Message, SessionSummary } from "@/core/contract.ts";
 import { HermesError, isUserTurn, textOf } from "@/core/contract.ts";
-import { delay } from "@/lib/abort.ts";
 import type { Dialects } from "../audience.ts";
 import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";
-import { lineageOf, renderLive } from "../live_payload.ts";
+import { renderLive, transcriptOf } from "../live_payload.ts";
 import type { Client } from "../peer.ts";
 import { Reply } from "../peer.ts";
 import type { Gateway } from "../server.ts";
@@ -161,16 +160,15 @@ function mostRecent(gateway: Gateway): Record<string, unknown> {
 
 // ── activate, resume, delete ────────────────────────────────────────────────────────────────────────────────
 
-function activateSession(
+async function activateSession(
   gateway: Gateway,
   params: { session_id?: unknown; omit_messages?: unknown },
   client: Client,
-): Reply {
+): Promise<Reply> {
   const live = gateway.live.require(params.session_id);
-  const payload = renderLive(gateway.hermes, live, {
-    cold: false,
-    omitMessages: isTruthy(params.omit_messages),
-  });
+  const omitMessages = isTruthy(params.omit_messages);
+  const transcript = await transcriptOf(gateway.hermes, live, { omitMessages });
+  const payload = renderLive(gateway.live.require(live.sid), { cold: false, transcript });
   return rebind(gateway.live.dialects, live, client, payload, false);
 }
 
@@ -205,11 +203,12 @@ async function resumeSession(
     cols: params.cols ?? 80,
     ...(close === undefined ? {} : { closeOnDisconnect: isTruthy(close) }),
   });
-  // Opening a long conversation, reading what is shown and showing it take a while each: a stop gets in between.
-  if (cold) await delay(0);
-  const rows = lineageOf(hermes, live, isTruthy(params.lazy));
-  if (cold) await delay(0);
-  const payload = renderLive(hermes, live, { cold, omitMessages: isTruthy(params.omit_messages), rows });
+  const transcript = await transcriptOf(hermes, live, {
+    ownRows: isTruthy(params.lazy),
+    omitMessages: isTruthy(params.omit_messages),
+    isFresh: cold,
+  });
+  const payload = renderLive(live, { cold, transcript });
   return rebind(gateway.live.dialects, live, client, { ...payload, resumed: live.session.headId }, cold);
 }
 

@@ -4,7 +4,8 @@
  */
 import * as z from "zod/mini";
 import type { Hermes } from "@/app/mod.ts";
-import { HermesError, type SkillPlaceQuery, type SkillSummary } from "@/core/contract.ts";
+import { describeSkills, findSkills, inspectSkill, type SkillDesk } from "@/commands/mod.ts";
+import { HermesError, type SkillSummary } from "@/core/contract.ts";
 import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";
 import type { Gateway } from "../server.ts";
@@ -14,8 +15,6 @@ import { method, NO_PARAMS, optional } from "./define.ts";
 const text = optional(z.string());
 const PAGE = 20;
 const MAX_DESCRIPTION = 120;
-/** Lines that a person is shown. */
-const MAX_ROWS = 50;
 
 export function skillMethods(gateway: Gateway): DefinedMethod[] {
   const { hermes } = gateway;
@@ -42,7 +41,7 @@ export function skillMethods(gateway: Gateway): DefinedMethod[] {
         const now = new Set((await listSkills(hermes)).map((skill) => skill.name));
         const before = known ?? now;
         known = now;
-        if (await gateway.live.skills.reload()) { for (const live of gateway.live.all()) live.emitInfo(); }
+        await tellNew(gateway);
         const result = {
           added: [...now].filter((name) => !before.has(name)),
           removed: [...before].filter((name) => !now.has(name)),
@@ -53,6 +52,10 @@ export function skillMethods(gateway: Gateway): DefinedMethod[] {
       },
     }),
   ];
+}
+
+function deskOf(hermes: Hermes, signal: AbortSignal): SkillDesk {
+  return { skills: hermes.skills, tools: hermes.tools, settings: hermes.settings(), signal };
 }
 
 export async function listSkills(hermes: Hermes): Promise<readonly SkillSummary[]> {
@@ -95,15 +98,15 @@ export async function manageSkills(
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   const { hermes } = gateway;
-  const place = { settings: hermes.settings(), signal };
+  const desk = deskOf(hermes, signal);
   return await told(async () => {
     if (action === "list") return { skills: await byCategory(hermes) };
-    if (action === "search") return { results: await found(hermes, query, place) };
-    if (action === "browse") return pageOf(await found(hermes, query, place), page, page_size);
-    if (action === "inspect") return { info: await inspect(hermes, query.trim(), place) };
+    if (action === "search") return { results: await findSkills(desk, query) };
+    if (action === "browse") return pageOf(await findSkills(desk, query), page, page_size);
+    if (action === "inspect") return { info: { ...await inspectSkill(desk, query.trim()) } };
     if (action === "install") {
-      const { name, path } = await hermes.skills.install(query.trim(), place);
-      if (await gateway.live.skills.reload()) { for (const live of gateway.live.all()) live.emitInfo(); }
+      const { name, path } = await hermes.skills.install(query.trim(), desk);
+      await tellNew(gateway);
       return { installed: true, name, path };
     }
     throw new RpcError(4017, `unknown action: ${action}`);
@@ -117,15 +120,6 @@ function pageOf(all: readonly unknown[], wantedPage: number, wantedSize: number)
   return { items, page, total: all.length, total_pages: Math.max(1, Math.ceil(all.length / size)) };
 }
 
-async function inspect(
-  hermes: Hermes,
-  name: string,
-  place: SkillPlaceQuery,
-): Promise<Record<string, unknown>> {
-  const known = (await listSkills(hermes)).find((skill) => skill.name === name);
-  return known ? { ...known } : { ...await hermes.skills.look(name, place) };
-}
-
 async function byCategory(hermes: Hermes): Promise<Record<string, string[]>> {
   const groups: Record<string, string[]> = {};
   for (const { name, category } of await listSkills(hermes)) {
@@ -134,53 +128,21 @@ async function byCategory(hermes: Hermes): Promise<Record<string, string[]>> {
   return groups;
 }
 
-interface Row {
-  readonly name: string;
-  readonly description: string;
-  /** Of what is not installed: what `install` wants. */
-  readonly source?: string;
-}
-
-/** Words are looked for in the skills that are there; after a place (in quotes if it has spaces), in what that has. */
-async function found(hermes: Hermes, query: string, place: SkillPlaceQuery): Promise<readonly Row[]> {
-  const [, quoted, plain = "", rest = ""] = /^(?:"([^"]+)"|(\S*))\s*([\s\S]*)$/.exec(query.trim()) ?? [];
-  const offers = await hermes.skills.offers(quoted ?? plain, place);
-  const wanted = (offers ? rest : query.trim()).toLowerCase();
-  const all: readonly Row[] = offers ?? await listSkills(hermes);
-  return all
-    .filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted))
-    .map(({ name, description, source }) => ({ name, description, ...(source ? { source } : {}) }));
-}
-
 /** The same for people. */
-export async function describeSkills(
+export async function describeForPeople(
   gateway: Gateway,
   action: "search" | "browse" | "inspect" | "install",
   query: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const rows = async () =>
-    await found(gateway.hermes, query, { settings: gateway.hermes.settings(), signal });
-  if (action === "search" || action === "browse") {
-    const all = await told(rows);
-    const lines = all.slice(0, MAX_ROWS).map(({ name, description, source }) =>
-      `${name}: ${description}${source ? ` (${source})` : ""}`
-    );
-    const rest = all.length > MAX_ROWS ? [`… ${all.length - MAX_ROWS} more`] : [];
-    return all.length === 0 ? "No skill is like that." : [...lines, ...rest].join("\n");
-  }
-  const result = await manageSkills(gateway, { action, query }, signal);
-  if (action === "install") {
-    return `Installed ${result["name"]} in ${result["path"]}. /${result["name"]} runs it.`;
-  }
-  const info = result["info"] as Record<string, unknown>;
-  return [
-    `${info["name"]}: ${info["description"]}`,
-    info["source"] ? `From: ${info["source"]}` : `Category: ${info["category"] || "general"}`,
-    ...(Array.isArray(info["files"])
-      ? [`Files: ${info["files"].join(", ")}`, "", String(info["content"])]
-      : []),
-  ].join("\n");
+  const text = await told(() => describeSkills(deskOf(gateway.hermes, signal), action, query));
+  if (action === "install") await tellNew(gateway);
+  return text;
+}
+
+/** Every host hears of skills that are there from now on. */
+async function tellNew({ live: sessions }: Gateway): Promise<void> {
+  if (await sessions.skills.reload()) { for (const live of sessions.all()) live.emitInfo(); }
 }
 
 async function told<T>(work: () => Promise<T>): Promise<T> {

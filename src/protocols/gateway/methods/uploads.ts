@@ -59,7 +59,7 @@ async function attachBytes(
   live: LiveSession,
   params: { readonly content_base64?: string | undefined; readonly filename?: string | undefined },
 ): Promise<Record<string, unknown>> {
-  const bytes = decode(params.content_base64 ?? "");
+  const bytes = decodeUpload(params.content_base64 ?? "");
   const type = sniffImage(bytes);
   if (type === null) throw new RpcError(4016, "Only png, jpg, gif, webp and bmp images can be attached");
   const { hermes } = gateway;
@@ -104,7 +104,7 @@ async function attachFile(
   if (path.trim() === "" && sent === "") throw new RpcError(4015, "path or data_url is required");
   const stored = sent === ""
     ? await fileInside(gateway, live, path)
-    : await keepInside(gateway, live, decode(sent), safeName(params.name || path, "file"));
+    : await keepInside(gateway, live, decodeUpload(sent), safeName(params.name || path, "file"));
   const ref = relative(live.session.cwd, stored).replaceAll("\\", "/");
   return {
     attached: true,
@@ -164,12 +164,12 @@ async function keepInside(
 }
 
 /** Base64, alone or as a data URL. Throws 4015, 4017, 4018. */
-function decode(sent: string): Uint8Array {
+export function decodeUpload(sent: string, maxBytes = MAX_IMAGE_BYTES): Uint8Array {
   const given = sent.trim();
   if (given === "") throw new RpcError(4015, "content_base64 is required");
   const base64 = given.startsWith("data:") ? /^data:[^,]*;base64,(.*)$/s.exec(given)?.[1] : given;
   if (!base64) throw new RpcError(4017, "not base64");
-  if (base64.length / 4 * 3 > MAX_IMAGE_BYTES + 3) throw new RpcError(4018, "larger than 25 MB");
+  if (base64.length / 4 * 3 > maxBytes + 3) throw new RpcError(4018, `larger than ${maxBytes >> 20} MB`);
   const bytes = bytesOf(base64);
   if (bytes === null || bytes.length === 0) throw new RpcError(4017, "not base64, or empty");
   return bytes;
@@ -189,7 +189,7 @@ function bytesOf(base64: string): Uint8Array | null {
 }
 
 /** One plain file name: no folder, nothing hidden, nothing that a shell or a reference reads otherwise. */
-function safeName(name: string, fallback: string): string {
+export function safeName(name: string, fallback: string): string {
   const plain = name.replace(/^.*[/\\]/s, "").replace(/[^\p{L}\p{N}._-]+/gu, "_").replace(/^[._]+/, "");
   const end = /\.[\p{L}\p{N}]{1,10}$/u.exec(plain)?.[0] ?? "";
   const base = plain.slice(0, plain.length - end.length).slice(0, MAX_NAME - end.length).toWellFormed();
