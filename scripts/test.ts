@@ -98,6 +98,7 @@ async function makeCodeCache(): Promise<Record<string, string>> {
 const UNIT = [
   "app",
   "approvals",
+  "build",
   "cli",
   "commands",
   "config",

@@ -1,4 +1,8 @@
-/** `hermes gateway`: reads its options and hands over. Without options nothing but the transport is loaded. */
+/**
+ * `hermes gateway`: reads its options and hands over. Imported at once, in one go, is what no session can do without;
+ * it is used, and the rest loaded, when `gateway.ready` is out.
+ */
+import { startHermes } from "@/app/base.ts";
 import type { HermesOptions } from "@/app/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { ContractForm } from "@/protocols/gateway/mod.ts";
@@ -24,7 +28,7 @@ export async function run(args: readonly string[], platform: Platform): Promise<
   const options = {
     platform,
     yolo: hermes.yolo ?? false,
-    load: async () => (await import("@/app/base.ts")).startHermes(platform, hermes).open(),
+    load: () => startHermes(platform, hermes).open(),
   };
   if (!ws) tellIfByHand(platform, "hermes gateway", "JSON, one request per line,");
   return ws ? await serveGatewayWs({ ...options, ...ws }) : await serveGatewayStdio(options);

@@ -1,8 +1,9 @@
 /**
- * Second pass over the bundle: chunks that a process always loads together become one file. Code splitting makes a file
+ * First pass over the bundle: chunks that a process always loads together become one file. Code splitting makes a file
  * of each set of modules that the same imports reach, a few hundred small ones; the runtime pays for each file it
  * embeds at each start, and again for each one it loads.
  *
+ *   part_all   with every command
  *   part_xyz   when `acp`, `gateway` and `serve` load it: with the start, for the first session, or never
  *   the rest   as it was split
  *
@@ -13,6 +14,8 @@ import { rollup } from "rollup";
 const DOORS = ["acp", "gateway", "serve"];
 const FIRST_RUN = "first_run";
 const MAIN = "main.js";
+/** Characters of code beyond `soon`. */
+const LIGHT = 6_000;
 
 type Next = (file: string) => readonly string[];
 
@@ -44,6 +47,7 @@ function groupsOf(text: ReadonlyMap<string, string>): ReadonlyMap<string, string
 
   const soon = closure([chunkOf(FIRST_RUN, files)], imported);
   const isSoon = (file: string) => imported(file).every((other) => soon.has(other));
+  const always = closure([MAIN], imported);
   const starts = DOORS.map((door) => closure([MAIN, chunkOf(door, files)], imported));
   const sessions = DOORS.map((door) =>
     closure([chunkOf(door, files)], (file) => [...imported(file), ...loadedLater(file).filter(isSoon)])
@@ -54,13 +58,28 @@ function groupsOf(text: ReadonlyMap<string, string>): ReadonlyMap<string, string
     const when = DOORS.map((_, door) =>
       starts[door]!.has(file) ? "s" : sessions[door]!.has(file) ? "f" : "n"
     );
-    groups.set(file, `part_${when.join("")}`);
+    groups.set(file, always.has(file) ? "part_all" : `part_${when.join("")}`);
   }
   return groups;
 }
 
-/** Packs the chunks in `directory`, in place; other files stay. Resolves to the numbers of files before and after. */
-export async function packChunks(directory: string): Promise<{ before: number; after: number }> {
+/** What the bundler gives to CommonJS code for Node's own modules is made when it is first called: half a millisecond. */
+function requireLater(code: string): string {
+  return code.replace("=createRequire(import.meta.url)", "=(id)=>createRequire(import.meta.url)(id)");
+}
+
+export interface Packed {
+  /** The number of files before. */
+  readonly before: number;
+  readonly files: readonly string[];
+  /** What a start or a first session of a door loads. */
+  readonly soon: ReadonlySet<string>;
+  /** What is loaded later, but is so little that it stays as it is. */
+  readonly light: ReadonlySet<string>;
+}
+
+/** Packs the chunks in `directory`, in place; other files stay. */
+export async function packChunks(directory: string): Promise<Packed> {
   const text = new Map<string, string>();
   for await (const { name } of Deno.readDir(directory)) {
     if (name.endsWith(".js")) text.set(name, await Deno.readTextFile(`${directory}/${name}`));
@@ -85,9 +104,21 @@ export async function packChunks(directory: string): Promise<{ before: number; a
   });
   await bundle.close();
   for (const name of text.keys()) await Deno.remove(`${directory}/${name}`);
+  const imports = new Map<string, readonly string[]>();
   for (const file of output) {
     if (file.type !== "chunk") throw new Error(`The bundle has an unexpected file: ${file.fileName}`);
-    await Deno.writeTextFile(`${directory}/${file.fileName}`, file.code);
+    await Deno.writeTextFile(`${directory}/${file.fileName}`, requireLater(file.code));
+    imports.set(file.fileName, file.imports.filter((id) => !id.startsWith("node:")));
   }
-  return { before: text.size, after: output.length };
+  const files = [...imports.keys()];
+  const roots = files.filter((file) => file === MAIN || file.startsWith(`${FIRST_RUN}-`));
+  const soon = closure(roots, (file) => imports.get(file)!);
+  const light = new Set<string>();
+  // What a command loads of these is less than what unpacking would take: the names that joined modules leave too.
+  const size = new Map(output.map((file) => [file.fileName, file.type === "chunk" ? file.code.length : 0]));
+  for (const file of files) {
+    const more = [...closure([file], (name) => imports.get(name)!)].filter((name) => !soon.has(name));
+    if (more.reduce((sum, name) => sum + size.get(name)!, 0) < LIGHT) more.forEach((name) => light.add(name));
+  }
+  return { before: text.size, files, soon, light };
 }
