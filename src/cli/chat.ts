@@ -9,11 +9,19 @@ import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs } from "./args.ts";
 import { blockReasonOf } from "./blocked_calls.ts";
 import { answerAsks } from "./chat_asks.ts";
-import { commandNames, isCommand, runCommand } from "./chat_commands.ts";
+import { commandNames, isCommand, runCommand, skillNames } from "./chat_commands.ts";
 import { type ChatView, createChatView } from "./chat_view.ts";
 import { describeError } from "./errors.ts";
 import { type BlockReason, EXIT, exitCodeOfTurn } from "./exit_codes.ts";
-import { findSession, hermesOptions, resolveCwd, tellWarnings, withHermes } from "./hermes_session.ts";
+import {
+  findSession,
+  hermesOptions,
+  refuseModelOptions,
+  refuseUnusableHome,
+  resolveCwd,
+  tellWarnings,
+  withHermes,
+} from "./hermes_session.ts";
 import { type LineInput, openLineInput } from "./line_input.ts";
 import { recordOption } from "./record_option.ts";
 import { withRedactedEdits } from "./redact_edits.ts";
@@ -42,7 +50,11 @@ export function run(args: readonly string[], platform: Platform): Promise<number
       return await withHermes(platform, options, async (hermes) => {
         tellWarnings(hermes, terminal);
         const session = await openSession(hermes, parsed, platform);
-        input.offer(() => commandNames({ hermes }).map((name) => `/${name} `));
+        refuseModelOptions(parsed, session);
+        if (session.model) refuseUnusableHome(hermes);
+        let skills: readonly string[] = [];
+        if (input.isTty) void skillNames(hermes).then((names) => skills = names);
+        input.offer(() => [...commandNames({ hermes }), ...skills].map((name) => `/${name} `));
         const view = createChatView(terminal, hermes.settings().display.show_reasoning);
         return await converse({ hermes, terminal, input, view, session }, parsed);
       });

@@ -99,7 +99,7 @@ async function dispatch(chat: Chat, name: string, args: string): Promise<Command
   const local = LOCAL.find((command) => command.name === name || command.aliases.includes(name));
   if (local) return await local.run(chat, args);
   const command = chat.hermes.commands.find(name, "cli");
-  if (!command) return refuseUnknown(chat, name);
+  if (!command) return await callSkill(chat, name, args);
   const result = await chat.hermes.commands.run(command.name, args, {
     session: chat.session,
     surface: "cli",
@@ -118,19 +118,34 @@ async function dispatch(chat: Chat, name: string, args: string): Promise<Command
   }
 }
 
+/** A skill is a command of its own (core.md B.11): its text is the prompt. */
+async function callSkill(chat: Chat, name: string, args: string): Promise<CommandOutcome> {
+  const { hermes, session } = chat;
+  const signal = new AbortController().signal;
+  const context = { settings: hermes.settings(), sessionId: session.id, signal };
+  const message = await hermes.skills.invocation(name, args, context);
+  return message === null ? await refuseUnknown(chat, name) : { type: "send", message };
+}
+
 /** Foreign text as it may stand on this screen. */
 function laidOut({ terminal }: Chat, text: string): string {
   const clean = withoutControls(text);
   return terminal.stdoutIsTty ? wrapIndented(clean, terminal.columns) : clean;
 }
 
-/** What can stand behind the `/`. */
+/** Of the skills, each a command. */
+export async function skillNames(hermes: Chat["hermes"]): Promise<string[]> {
+  const skills = await hermes.skills.list({ settings: hermes.settings(), tools: hermes.tools });
+  return skills.map(({ name }) => name);
+}
+
+/** What can stand behind the `/`, without the skills. */
 export function commandNames(chat: Pick<Chat, "hermes">): string[] {
   return [...new Set([...LOCAL, ...chat.hermes.commands.list("cli")].map((command) => command.name))];
 }
 
-function refuseUnknown(chat: Chat, name: string): CommandOutcome {
-  const names = commandNames(chat);
+async function refuseUnknown(chat: Chat, name: string): Promise<CommandOutcome> {
+  const names = [...commandNames(chat), ...await skillNames(chat.hermes)];
   const near = closest(name, names);
   chat.view.error(`unknown command /${name}` + (near ? `; did you mean /${near}?` : "; /help lists them"));
   return { type: "done", isError: true };

@@ -7,7 +7,7 @@ import { within } from "@/lib/abort.ts";
 import type { Hermes } from "@/app/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { checkInstallation } from "@/protocols/acp/self_check.ts";
-import { selfCommand } from "./demo/server_process.ts";
+import { selfCommand } from "@/lib/self_command.ts";
 import type { Finding } from "./doctor.ts";
 import { sourceEntry } from "./terminal.ts";
 
@@ -150,7 +150,7 @@ async function start(platform: Platform, place: Place): Promise<Started> {
 
 /** Starts the program, sends `initialize`, and ends it again; both outputs are cut to what can be shown. */
 async function firstLine(platform: Platform, place: Place): Promise<{ line: string; errors: string }> {
-  const [command, ...prefix] = selfCommand(platform);
+  const [command, ...prefix] = selfCommand(platform.execPath());
   const { promise: answered, resolve } = Promise.withResolvers<void>();
   const decoder = new TextDecoder();
   let output = "";

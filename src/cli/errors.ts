@@ -5,7 +5,7 @@
 import { HermesError, type HermesErrorCode } from "@/core/contract.ts";
 import { createRedactor } from "@/lib/redact.ts";
 import { UsageError } from "./args.ts";
-import { EXIT, exitCodeOfError } from "./exit_codes.ts";
+import { EXIT, exitCodeOfError, isAboutFile } from "./exit_codes.ts";
 import { withoutControls } from "./text_layout.ts";
 
 /** Advice where the message itself cannot know the command line. */
@@ -20,10 +20,9 @@ const ADVICE: Partial<Record<HermesErrorCode, string>> = {
   store_locked: "another process holds the database; try again",
 };
 
-/** The schema helps with a key and its value; not with a file, which the message names then: broken, the machine's, `.env`. */
-function adviceOf({ code, data }: HermesError): string | undefined {
-  const isAboutFile = code.startsWith("config_") && Object.hasOwn(data, "path");
-  return isAboutFile ? undefined : ADVICE[code];
+/** The schema helps with a key and its value; not with a file. */
+function adviceOf(error: HermesError): string | undefined {
+  return isAboutFile(error) ? undefined : ADVICE[error.code];
 }
 
 /** Names of the runtime's errors. */
@@ -61,7 +60,7 @@ function toldOf(error: unknown, command: string): Told {
     const advice = adviceOf(error);
     return {
       lines: [`hermes: ${error.message}`, ...(advice ? [`  try: ${advice}`] : [])],
-      exitCode: exitCodeOfError(error.code),
+      exitCode: exitCodeOfError(error),
       code: error.code,
       message: error.message,
     };

@@ -2,7 +2,7 @@
  * The exit codes of `hermes`, stable for scripts: how a turn, an error or a usage mistake ends the process.
  * Only a turn that completed and in which nothing was blocked is 0.
  */
-import type { HermesErrorCode, TurnResult } from "@/core/contract.ts";
+import { HermesError, type HermesErrorCode, type TurnResult } from "@/core/contract.ts";
 
 export const EXIT = {
   done: 0,
@@ -18,7 +18,7 @@ export const EXIT = {
 export const EXIT_HELP: readonly (readonly [number, string])[] = [
   [EXIT.done, "done"],
   [EXIT.failed, "failed"],
-  [EXIT.usage, "wrong usage"],
+  [EXIT.usage, "wrong usage: an option, or a name, value or directory that is none"],
   [EXIT.needsApproval, "something needed an approval and nobody was there to give it"],
   [EXIT.refused, "refused, by the provider's filter or by a safety rule"],
   [EXIT.limit, "a limit ended it (turn budget, output cap, --timeout)"],
@@ -46,7 +46,34 @@ export function exitCodeOfTurn(result: TurnResult, blocked: readonly BlockReason
   }
 }
 
+/** A name, a value or a directory that only an argument can have given. */
+const ARGUMENT_FAULTS: ReadonlySet<HermesErrorCode> = new Set([
+  "invalid_argument",
+  "invalid_cwd",
+  "session_not_found",
+  "config_invalid",
+  "config_unknown_key",
+]);
+/** The command line may have named the model, or the configuration. */
+const MODEL_FAULTS: ReadonlySet<HermesErrorCode> = new Set([
+  "invalid_provider",
+  "invalid_model",
+  "model_ambiguous",
+]);
+
+/** The settings in a file are meant, which the message names then: broken, the machine's, `.env`. */
+export function isAboutFile({ code, data }: HermesError): boolean {
+  return code.startsWith("config_") && Object.hasOwn(data, "path");
+}
+
+/** The same error; where a model of the command line is wrong, it is known for wrong usage. */
+export function asArgument(error: unknown): unknown {
+  if (!(error instanceof HermesError) || !MODEL_FAULTS.has(error.code)) return error;
+  return new HermesError(error.code, error.message, { ...error.data, argument: true });
+}
+
 /** The code of an error that was thrown before or beside a turn. */
-export function exitCodeOfError(code: HermesErrorCode): number {
-  return code === "invalid_argument" ? EXIT.usage : EXIT.failed;
+export function exitCodeOfError(error: HermesError): number {
+  const isUsage = error.data["argument"] === true || (ARGUMENT_FAULTS.has(error.code) && !isAboutFile(error));
+  return isUsage ? EXIT.usage : EXIT.failed;
 }

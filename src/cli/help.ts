@@ -20,8 +20,12 @@ export function definitions(
   const left = Math.min(26, Math.max(...rows.map(([name]) => widthOf(name)))) + 4;
   return rows.flatMap(([name, text]) => {
     const lines = wrap(text, width - left);
+    if (widthOf(name) + 4 > left) {
+      const [first = "", ...more] = wrap(name, width - 4);
+      const names = [`  ${first}`, ...more.map((line) => `    ${line}`)].map((line) => paint.cyan(line));
+      return [...names, ...lines.map((line) => " ".repeat(left) + line)];
+    }
     const shown = `  ${paint.cyan(name)}`;
-    if (widthOf(name) + 4 > left) return [shown, ...lines.map((line) => " ".repeat(left) + line)];
     return lines.map((line, i) => (i === 0 ? pad(shown, left) : " ".repeat(left)) + line);
   });
 }

@@ -3,10 +3,11 @@
  * command line, closing it again, and finding a stored session by id, title or unique prefix (core.md D.6).
  */
 import type { Hermes, HermesOptions } from "@/app/mod.ts";
-import { HermesError, type SessionRow, type SessionStore } from "@/core/contract.ts";
+import { HermesError, type Session, type SessionRow, type SessionStore } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { Terminal } from "./terminal.ts";
 import { type ParsedArgs, UsageError } from "./args.ts";
+import { asArgument } from "./exit_codes.ts";
 
 /** The choices of `--model`, `--provider`, `--demo`, `--yolo`. Throws `UsageError` when they contradict each other. */
 export function hermesOptions(parsed: ParsedArgs): HermesOptions {
@@ -41,6 +42,23 @@ export async function withHermes<T>(
 /** What is wrong with the configuration, on stderr: the program goes on with defaults, and says so. */
 export function tellWarnings(hermes: Hermes, terminal: Terminal): void {
   for (const warning of hermes.config.warnings()) terminal.note(`hermes: warning: ${warning}`);
+}
+
+/** Throws `store_failed` where nothing can be kept: told once, before each turn and each record tell it for themselves. */
+export function refuseUnusableHome(hermes: Hermes): void {
+  try {
+    hermes.store();
+  } catch (error) {
+    if (error instanceof HermesError && error.code === "store_failed") throw error;
+    // Whoever has locked it may let go of it, and a newer one is told by the turn.
+  }
+}
+
+/** Throws why the model of the command line cannot be one, if it was named there. */
+export function refuseModelOptions(parsed: ParsedArgs, { modelError }: Session): void {
+  const isGiven = parsed.value("model") !== undefined || parsed.value("provider") !== undefined;
+  const fault = isGiven ? asArgument(modelError) : modelError;
+  if (fault !== modelError) throw fault;
 }
 
 /** Throws `session_not_found` when nothing, or more than one prefix, matches. */

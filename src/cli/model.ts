@@ -6,6 +6,7 @@ import type { Hermes } from "@/app/mod.ts";
 import type { ResolvedModel } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs, UsageError } from "./args.ts";
+import { asArgument } from "./exit_codes.ts";
 import { hermesOptions, withHermes } from "./hermes_session.ts";
 import { MODEL_COMMAND } from "./specs.ts";
 import { type Terminal, withTerminal } from "./terminal.ts";
@@ -129,7 +130,9 @@ async function set({ hermes, terminal, words }: Context): Promise<number> {
   } catch {
     // Nothing usable so far, which is why a model is being set.
   }
-  const { model, warning } = await hermes.models.switchTo(words.join(" "), current);
+  const { model, warning } = await hermes.models.switchTo(words.join(" "), current).catch((error) => {
+    throw asArgument(error);
+  });
   await writeDefaultModel(hermes, model);
   if (warning) terminal.note(`hermes: warning: ${warning}`);
   terminal.line(`${model.model} (${model.provider}) is the default now  (${hermes.config.path})`);

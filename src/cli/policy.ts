@@ -82,6 +82,21 @@ function reasonOf(verdict: Verdict): string {
   return "description" in verdict.payload ? verdict.payload.description : BUILT_IN;
 }
 
+/** The entry of a list in the config that gave the reason; `null` where no such list did. */
+function settingOf(reason: string): { readonly key: string; readonly entry: string } | null {
+  if (reason === "command_allowlist") return { key: reason, entry: "the command itself" };
+  const [, denied, allowed] = /^(?:approvals\.deny: (.+)|allowed before: (.+))$/s.exec(reason) ?? [];
+  if (denied !== undefined) return { key: "approvals.deny", entry: denied };
+  // Nobody has answered anything here: it can only have been kept for good.
+  return allowed === undefined ? null : { key: "command_allowlist", entry: allowed };
+}
+
+function deciderOf(reason: string, configPath: string): string {
+  const setting = settingOf(reason);
+  if (setting) return `${setting.key}: ${setting.entry}  (${configPath})`;
+  return reason === BUILT_IN ? reason : `${BUILT_IN}: ${reason}`;
+}
+
 async function contextOf({ hermes, parsed }: Context): Promise<GuardContext> {
   const cwd = await resolveCwd(hermes.platform, parsed.value("cwd"));
   const surface = parsed.value("surface") ?? "cli";
@@ -152,16 +167,17 @@ async function explain(context: Context): Promise<number> {
   const deciding = matching.find((rule) => reason.includes(ruleName(rule))) ?? null;
   const effect = EFFECT[verdict.type];
   if (parsed.has("json")) {
-    const facts = { call: shown, effect, decided_by: deciding?.number ?? null, reason };
+    const key = deciding ? "policy.rules" : settingOf(reason)?.key ?? null;
+    const facts = { call: shown, effect, decided_by: deciding?.number ?? null, config_key: key, reason };
     terminal.line(JSON.stringify({ ...facts, matching: matching.map(({ number }) => number) }, null, 2));
     return 0;
   }
   terminal.line(`${terminal.paint.bold(effect)}  ${shown}`);
-  terminal.line(`  decided by: ${deciding || reason === BUILT_IN ? reason : `${BUILT_IN}: ${reason}`}`);
+  terminal.line(`  decided by: ${deciding ? reason : deciderOf(reason, hermes.config.path)}`);
   for (const rule of matching) {
     if (rule === deciding) continue;
     const why = deciding === null
-      ? "the built-in rules are stricter"
+      ? settingOf(reason) ? `${settingOf(reason)!.key} is stricter` : "the built-in rules are stricter"
       : deciding.effect === "deny"
       ? "a deny wins"
       : "an earlier rule decides";

@@ -11,7 +11,15 @@ import { parseCommandLine, type ParsedArgs, UsageError } from "./args.ts";
 import { describeError } from "./errors.ts";
 import { EXIT, exitCodeOfTurn } from "./exit_codes.ts";
 import { recordOption } from "./record_option.ts";
-import { findSession, hermesOptions, resolveCwd, tellWarnings, withHermes } from "./hermes_session.ts";
+import {
+  findSession,
+  hermesOptions,
+  refuseModelOptions,
+  refuseUnusableHome,
+  resolveCwd,
+  tellWarnings,
+  withHermes,
+} from "./hermes_session.ts";
 import { withRedactedEdits } from "./redact_edits.ts";
 import { type BlockedCall, createJsonView, createTextView, type RunView } from "./run_views.ts";
 import { RUN } from "./specs.ts";
@@ -48,6 +56,8 @@ async function runPrompt(
   return await withHermes(platform, options, async (hermes) => {
     tellWarnings(hermes, terminal);
     const session = await openSession(hermes, parsed, platform);
+    refuseModelOptions(parsed, session);
+    if (session.model) refuseUnusableHome(hermes);
     const redact = (text: string) => hermes.redact(text, "file");
     const unsubscribe = session.subscribe((event) => view.event(withRedactedEdits(event, redact)));
     const handle = session.submit({ content: prompt }, { asks: NOBODY_TO_ASK, oneShot: true });

@@ -97,7 +97,7 @@ async function setUpSilently(
     terminal.note(
       test ? "  nothing was written; --no-test skips the test call" : "  nothing was written",
     );
-    return EXIT.failed;
+    return outcome.isUnknown ? EXIT.usage : EXIT.failed;
   }
   terminal.line(`${describeChoice(hermes)}  (${hermes.config.path})`);
   return EXIT.done;

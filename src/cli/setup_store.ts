@@ -2,7 +2,10 @@
  * What `hermes setup` writes, and how it is tested. The key itself goes to `.env` only; the config names the
  * variable where the provider would not find it by itself. A setup that does not work is taken back.
  */
+import { dirname } from "node:path";
 import type { Hermes } from "@/app/mod.ts";
+import { profileOf } from "@/lib/profile.ts";
+import { asArgument } from "./exit_codes.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface ModelSetup {
@@ -29,6 +32,7 @@ const PATHS: Readonly<Record<"default" | "provider" | "base_url" | "api_key", Pa
 export async function saveSetup(hermes: Hermes, setup: ModelSetup): Promise<() => Promise<void>> {
   const { config } = hermes;
   const before = config.shown().model;
+  const isNewHome = hermes.platform.files.statSync(hermes.home) === null;
   const isNewFile = await config.init();
   const old = before !== null && typeof before === "object" ? before as Record<string, unknown> : {};
   // A key that stands in the file as text is shown masked and could not be put back: it is left alone.
@@ -49,7 +53,28 @@ export async function saveSetup(hermes: Hermes, setup: ModelSetup): Promise<() =
     if (isNewFile) await hermes.platform.files.remove(config.path);
     else if (before === undefined || typeof before === "string") await config.write(["model"], before);
     else for (const key of keys) await config.write(PATHS[key], old[key]);
+    if (isNewHome) await leaveNoHome(hermes);
   };
+}
+
+/** Takes a home away that holds nothing but what was made along with the config; anything else keeps it. */
+async function leaveNoHome({ home, config, platform: { files } }: Hermes): Promise<void> {
+  const isEmpty = (text: string | null) => text !== null && text.trim() === "";
+  const made = [
+    `${home}/config.schema.json`,
+    ...(isEmpty(files.readTextSync(config.envPath)) ? [config.envPath] : []),
+  ];
+  const folders = [home, ...(home.endsWith(`/profiles/${profileOf(home)}`) ? [dirname(home)] : [])];
+  for (const path of [...made, ...folders]) {
+    await files.remove(path).catch(() => {/* it is not there, or not ours alone */});
+  }
+}
+
+export interface SetupOutcome {
+  readonly ok: boolean;
+  readonly message: string;
+  /** There is no such provider or model. */
+  readonly isUnknown?: boolean;
 }
 
 /** Resolves the configured model and, unless told otherwise, makes one tiny call; Ctrl-C ends it as a failure. */
@@ -57,7 +82,7 @@ export async function testSetup(
   hermes: Hermes,
   terminal: Terminal,
   online: boolean,
-): Promise<{ ok: boolean; message: string }> {
+): Promise<SetupOutcome> {
   const controller = new AbortController();
   const stopListening = terminal.onInterrupt(() => controller.abort());
   try {
@@ -67,7 +92,8 @@ export async function testSetup(
     return await hermes.models.probe(model, { signal: controller.signal });
   } catch (error) {
     if (controller.signal.aborted) return { ok: false, message: "the test call was interrupted" };
-    return { ok: false, message: error instanceof Error ? error.message : String(error) };
+    const message = error instanceof Error ? error.message : String(error);
+    return { ok: false, message, isUnknown: asArgument(error) !== error };
   } finally {
     stopListening();
   }

@@ -11,4 +11,5 @@ Deno.test("a refused value is followed by a word on the schema, a refused file i
   ]);
   const settled = new HermesError("config_invalid", "a.b is settled", { key: "a.b", path: "/etc/x" });
   assertEquals(describeError(settled, "config").lines, ["hermes: a.b is settled"]);
+  assertEquals([value, settled].map((error) => describeError(error, "config").exitCode), [2, 1]);
 });

@@ -72,3 +72,53 @@ Deno.test("core 74: builtin:script plays its turns through chat", async () => {
   });
   assertEquals([code, stdout], [0, "from the script\n"]);
 });
+
+Deno.test("core B.11, H.2: chat has /skills, and each skill is a command of its own", async () => {
+  await using server = await startModelServer({ turns: ["shipped"] });
+  await using rig = await makeRig({ config: modelConfig(server.url) });
+  const skill = async (path: string, name: string) => {
+    await Deno.mkdir(path, { recursive: true });
+    await Deno.writeTextFile(
+      `${path}/SKILL.md`,
+      `---\nname: ${name}\ndescription: Does ${name}.\n---\nDo ${name}.\n`,
+    );
+  };
+  await skill(`${rig.home}/skills/deploy`, "deploy");
+  await skill(`${rig.workspace}/kit/draw`, "draw");
+  const input = [
+    "/skills",
+    `/skills browse ${rig.workspace}/kit`,
+    `/skills install ${rig.workspace}/kit/draw`,
+    "/skills search draw",
+    "/deploy to the test server",
+    "/deplo",
+  ].join("\n") + "\n";
+  const { code, stdout, stderr } = await runProgram(["chat"], { rig, input });
+  assertEquals([code, stdout], [1, "shipped\n"]);
+  assertMatch(stderr, /1 skill:\n\/deploy: Does deploy\./);
+  assertMatch(stderr, /draw: Does draw\. \(.*kit/);
+  assertMatch(stderr, /Installed draw in .*\/skills\/draw\. \/draw runs it\.\ndraw: Does draw\./);
+  assertMatch(stderr, /unknown command \/deplo; did you mean \/deploy\?/);
+  const { content } = (server.calls()[0]!.body.messages as { content: string }[]).at(-1)!;
+  assertMatch(content, /Do deploy\.[\s\S]*to the test server/);
+});
+
+Deno.test("core F.10: chat has /fast, for models that have a fast mode and in words for others", async () => {
+  await using server = await startModelServer({ turns: ["one", "two"], models: ["gpt-5.5"] });
+  await using rig = await makeRig();
+  const env = { OPENAI_API_KEY: "sk-test-0123456789", OPENAI_BASE_URL: server.url };
+  const { stderr } = await runProgram(["chat", "--model", "openai-api:gpt-5.5"], {
+    rig,
+    env,
+    input: "/fast\n/fast on\n/fast\n/fast toggle\n/fast maybe\n",
+  });
+  assertEquals(stderr.trimEnd().split("\n"), [
+    "Mode: normal",
+    "Mode: fast",
+    "Mode: fast",
+    "Mode: normal",
+    "Usage: /fast [normal|fast|toggle|status]",
+  ]);
+  const demo = await runProgram(["chat", "--demo"], { rig, input: "/fast on\n" });
+  assertEquals([demo.code, demo.stderr], [1, "The model demo has no fast mode\n"]);
+});

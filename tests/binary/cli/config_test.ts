@@ -46,7 +46,7 @@ Deno.test("core 56: config set of a key goes to .env with mode 0600, masked in t
 Deno.test("config get of an unknown key fails, path, schema, show and init answer", async () => {
   await using rig = await makeRig();
   const unknown = await runProgram(["config", "get", "no.such.key"], { rig });
-  assertEquals([unknown.code, unknown.stdout], [1, ""]);
+  assertEquals([unknown.code, unknown.stdout], [2, ""]);
   assertMatch(unknown.stderr, /no\.such\.key/);
   const path = await runProgram(["config", "path"], { rig });
   assertEquals(path, { code: 0, stdout: `${rig.home}/config.jsonc\n`, stderr: "" });

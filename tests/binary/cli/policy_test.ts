@@ -44,9 +44,35 @@ Deno.test("policy explain says which rule decides and why, and exits 0", async (
     call: "git push",
     effect: "deny",
     decided_by: 2,
+    config_key: "policy.rules",
     reason: 'policy rule 2 (deny command "git push*"): releases go through CI',
     matching: [1, 2],
   });
+});
+
+Deno.test("policy explain names the setting of the config that decides, where it is not a rule", async () => {
+  const config = { approvals: { deny: ["git push*"] }, command_allowlist: ["recursive delete"] };
+  await using rig = await makeRig({ config });
+  const explain = async (...args: string[]) =>
+    (await runProgram(["policy", "explain", ...args], { rig })).stdout;
+  const path = `${rig.home}/config.jsonc`;
+  assertEquals(
+    await explain("git push origin"),
+    `deny  git push origin\n  decided by: approvals.deny: git push*  (${path})\n`,
+  );
+  assertEquals(
+    await explain("rm -rf build"),
+    `allow  rm -rf build\n  decided by: command_allowlist: recursive delete  (${path})\n`,
+  );
+  assertEquals(JSON.parse(await explain("--json", "git push")), {
+    call: "git push",
+    effect: "deny",
+    decided_by: null,
+    config_key: "approvals.deny",
+    reason: "approvals.deny: git push*",
+    matching: [],
+  });
+  assertEquals(JSON.parse(await explain("--json", "true")).config_key, null);
 });
 
 Deno.test("policy list shows the rules in order and warns of what it cannot read", async () => {

@@ -172,7 +172,7 @@ Deno.test("run --session continues a stored session by id, prefix and title, and
     .filter((message) => message.role === "user").map((message) => message.content);
   assertEquals(users, ["first", "second", "third"]);
   const unknown = await runProgram(["run", "--session", "nope", "x"], { rig });
-  assertEquals([unknown.code, unknown.stdout], [1, ""]);
+  assertEquals([unknown.code, unknown.stdout], [2, ""]);
   assertMatch(unknown.stderr, /"nope"[\s\S]*hermes sessions list/);
 });
 
@@ -184,7 +184,7 @@ Deno.test("run --cwd works in that directory and refuses one that is none", asyn
   assertEquals(inside.code, 0);
   assertMatch(inside.stdout, /only-here\.txt/);
   const missing = await runProgram(["run", "--demo", "--cwd", "gone", "hi"], { rig });
-  assertEquals([missing.code, missing.stdout], [1, ""]);
+  assertEquals([missing.code, missing.stdout], [2, ""]);
   assertMatch(missing.stderr, /--cwd gone is not a directory/);
 });
 

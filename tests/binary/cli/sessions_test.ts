@@ -50,7 +50,7 @@ Deno.test("sessions list, show, search, export and delete", async () => {
   assertEquals((await runProgram(["sessions", "delete", first, "--yes"], { rig })).code, 0);
   const left = lines((await runProgram(["sessions", "list", "--json"], { rig })).stdout);
   assertEquals(left.map((row) => row.id), [second]);
-  assertEquals((await runProgram(["sessions", "show", first], { rig })).code, 1);
+  assertEquals((await runProgram(["sessions", "show", first], { rig })).code, 2);
 });
 
 Deno.test("sessions list without any says so on stderr and exits 0", async () => {
