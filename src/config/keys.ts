@@ -414,7 +414,7 @@ const SURFACES: Table = {
         "Model id shown to clients; empty: the profile's name, else hermes-agent.",
         "API_SERVER_MODEL_NAME",
       ],
-      max_concurrent_runs: [int(0), 10, "Turns at the same time; 0 for no limit."],
+      max_concurrent_runs: [int(), 10, "Turns at the same time; 0 or less for no limit."],
       model_routes: [routes, {}, "Model names for clients: name to an object with model, provider, …"],
       direct_model_requests: [
         known,
@@ -423,6 +423,8 @@ const SURFACES: Table = {
       ],
       tool_progress_events: [bool, true, "Send hermes.tool.progress frames in chat streams."],
       show_reasoning: [bool, false, "Send reasoning to API clients."],
+      interim_assistant_messages: [bool, true, "Tell in runs what the model says between tool calls."],
+      run_journal_events: [int(256), 1000, "Events kept of each run for readers that come later."],
       responses_tool_items: [
         oneOf(["native", "omit"]),
         "native",

@@ -146,6 +146,14 @@ function apiReasoning(expanded: Tree): boolean {
   return told === true;
 }
 
+const API_INTERIM = ["gateway", "api_server", "interim_assistant_messages"];
+
+/** The place that other installs have for it counts first (api-server.md A2). */
+function withInterim(tree: Tree, expanded: Tree): Tree {
+  const told = valueAt(expanded, ["display", "platforms", "api_server", "interim_assistant_messages"]);
+  return typeof told === "boolean" ? withValue(tree, API_INTERIM, told) : tree;
+}
+
 /** Builds the settings; `admin` wins over all else. Pure and total: any files give complete settings. */
 export function loadSettings(file: Tree, lookup: Lookup, admin: Tree = {}): Loaded {
   const warnings: string[] = [];
@@ -154,6 +162,7 @@ export function loadSettings(file: Tree, lookup: Lookup, admin: Tree = {}): Load
   const raw = overlay(applyAliases(file), settled);
   const expanded = expandTree(raw, lookup) as Tree;
   const filled = fillSection(TABLE, "", { raw, expanded }, { lookup, warn, settled });
-  const tree = apiReasoning(expanded) ? withValue(filled, API_REASONING, true) : filled;
+  const shown = apiReasoning(expanded) ? withValue(filled, API_REASONING, true) : filled;
+  const tree = withInterim(shown, expanded);
   return { settings: tree as unknown as Settings, tree, warnings };
 }

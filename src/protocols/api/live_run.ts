@@ -9,7 +9,7 @@ import type { Ask, CoreEvent, Logger, RunRow, RunStore, TurnHandle, TurnResult }
 import { approvalPayload } from "./render/approval.ts";
 import { clarifyPayload } from "./render/clarify.ts";
 import { type EventFields, runEnd, runEvents, type RunRenderOptions } from "./render/runs.ts";
-import { JOURNAL_LIMIT, RunJournal } from "./run_journal.ts";
+import { RunJournal } from "./run_journal.ts";
 
 export type RunStatus =
   | "queued"
@@ -25,6 +25,8 @@ export type RunStatus =
 export interface RunSetup extends RunRenderOptions {
   readonly row: RunRow;
   readonly model: string;
+  /** Events that are kept of it. */
+  readonly journalLimit: number;
   readonly store: () => RunStore;
   readonly log: Logger;
   /** Unix seconds. */
@@ -37,7 +39,7 @@ const SAVE_AT = 100;
 
 export class LiveRun {
   readonly id: string;
-  readonly journal = new RunJournal();
+  readonly journal: RunJournal;
   /** Resolves when the end is saved. */
   readonly ended: Promise<void>;
   readonly #setup: RunSetup;
@@ -56,6 +58,7 @@ export class LiveRun {
   constructor(setup: RunSetup) {
     this.id = setup.row.id;
     this.#setup = setup;
+    this.journal = new RunJournal(setup.journalLimit);
     this.#updatedAt = setup.row.updatedAt;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
@@ -122,6 +125,11 @@ export class LiveRun {
     if (this.journal.unsaved === 0) this.#settle();
   }
 
+  /** Resolves when the store has the status that this run has now. */
+  saved(): Promise<void> {
+    return this.#timer === undefined ? this.#saving : this.#save();
+  }
+
   /** The public status (B4.3). */
   view(): Record<string, unknown> {
     const { row } = this.#setup;
@@ -183,7 +191,7 @@ export class LiveRun {
   #save(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const { row, store, log } = this.#setup;
+    const { row, store, log, journalLimit } = this.#setup;
     this.#saving = this.#saving.then(async () => {
       const events = this.journal.takeUnsaved();
       const saved: RunRow = {
@@ -194,7 +202,7 @@ export class LiveRun {
         detail: JSON.stringify(this.#detail()),
       };
       try {
-        await store().save(saved, events, JOURNAL_LIMIT);
+        await store().save(saved, events, journalLimit);
       } catch (error) {
         this.journal.returnUnsaved(events);
         log.warn(`api: run ${this.id} could not be saved: ${String(error)}`);

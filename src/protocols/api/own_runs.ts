@@ -4,7 +4,7 @@
  */
 import type { RunKey, RunRow } from "@/core/contract.ts";
 import { type Caller, ownedBy, sees } from "./callers.ts";
-import type { LiveRun, RunSetup } from "./live_run.ts";
+import type { LiveRun } from "./live_run.ts";
 import type { JournalEvent } from "./run_journal.ts";
 import type { Reservation, RunListQuery, Runs } from "./runs.ts";
 
@@ -43,7 +43,7 @@ export class OwnRuns {
     return this.#runs.abandon(id);
   }
 
-  begin(setup: Omit<RunSetup, "store" | "log" | "now">): LiveRun {
+  begin(setup: Parameters<Runs["begin"]>[0]): LiveRun {
     return this.#runs.begin(setup);
   }
 
@@ -66,7 +66,7 @@ export class OwnRuns {
     return this.#runs.events(id, afterSeq);
   }
 
-  list(query: RunListQuery): Record<string, unknown>[] {
+  list(query: RunListQuery): Promise<Record<string, unknown>[]> {
     return this.#runs.list({ ...query, ...ownedBy(this.#caller) });
   }
 }

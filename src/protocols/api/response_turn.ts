@@ -17,9 +17,10 @@ import { doorTools } from "./browser/slot.ts";
 import { chainOf } from "./chains.ts";
 import { DeltaMerger } from "./delta_merger.ts";
 import { badRequest } from "./errors.ts";
+import { untilFree } from "./other_programs.ts";
 import { responseEnd, ResponseRenderer } from "./render/responses.ts";
 import type { ResponseRequest } from "./schema/responses.ts";
-import { runtimeOf, type Selection, withSession } from "./selection.ts";
+import { ignoredHeader, runtimeOf, type Selection, turnOptions, withSession } from "./selection.ts";
 import type { ApiService } from "./service.ts";
 import type { SessionHeaders } from "./session_headers.ts";
 import { afterTurn, beforeTurn, type ResponseFacts, storeResponse } from "./stored_responses.ts";
@@ -54,8 +55,12 @@ export async function startResponse(
 ): Promise<RunningResponse> {
   const results = resultsOf(draft);
   const wish = wishOf(api, draft);
-  const place = await api.places.take(await api.places.idOf(wish), wish);
+  const id = await api.places.idOf(wish);
+  // Nothing is stored for a turn that will not be.
+  api.admission.refuseWhenDraining();
+  const place = await api.places.take(id, wish);
   try {
+    await untilFree(place.session, api.hermes.platform.clock);
     return begin(api, draft, { place, results, show });
   } catch (error) {
     place.release();
@@ -125,7 +130,7 @@ function begin(api: ApiService, draft: ResponseDraft, { place, results, show }: 
     return renderer.object();
   };
   return {
-    headers: answerHeaders(draft, session.id),
+    headers: answerHeaders(draft, selection, session.id),
     cancel: () => {
       gone = true;
       handle.cancel();
@@ -147,8 +152,7 @@ function submitOptions(
     asks: NOBODY_TO_ASK,
     scope: id,
     ...(system === "" ? {} : { systemExtra: system }),
-    ...(selection.choice === undefined ? {} : { model: selection.choice }),
-    ...(request.reasoningEffort === undefined ? {} : { reasoningEffort: request.reasoningEffort }),
+    ...turnOptions(request, selection),
     ...(request.clientTools.length === 0 ? {} : { clientTools: request.clientTools }),
     ...(context === undefined ? {} : { history: context }),
   };
@@ -214,11 +218,15 @@ function extraOf(
   };
 }
 
-function answerHeaders({ request, headers }: ResponseDraft, sessionId: string): Record<string, string> {
+function answerHeaders(
+  { request, headers }: ResponseDraft,
+  selection: Selection,
+  sessionId: string,
+): Record<string, string> {
   return {
     "X-Hermes-Session-Id": headers.sessionId ?? sessionId,
     ...(headers.sessionKey === null ? {} : { "X-Hermes-Session-Key": headers.sessionKey }),
-    ...(request.ignored.length === 0 ? {} : { "X-Hermes-Ignored": request.ignored.join(", ") }),
+    ...ignoredHeader(request, selection),
   };
 }
 

@@ -8,10 +8,11 @@ export interface JournalEvent {
   readonly data: string;
 }
 
-/** Events that are kept per run. */
+/** Events that are kept per run, unless the configuration says otherwise. */
 export const JOURNAL_LIMIT = 1000;
 
 export class RunJournal {
+  readonly #limit: number;
   #events: JournalEvent[] = [];
   /** How many at the front have been dropped but not yet cut away. */
   #offset = 0;
@@ -19,6 +20,10 @@ export class RunJournal {
   #ended = false;
   #unsaved: JournalEvent[] = [];
   #changed: PromiseWithResolvers<void> | null = null;
+
+  constructor(limit: number = JOURNAL_LIMIT) {
+    this.#limit = limit;
+  }
 
   get lastSeq(): number {
     return this.#next - 1;
@@ -37,8 +42,8 @@ export class RunJournal {
     const event = { seq, data: JSON.stringify({ ...payload, seq }) };
     this.#events.push(event);
     this.#unsaved.push(event);
-    if (this.#events.length - this.#offset > JOURNAL_LIMIT) this.#offset++;
-    if (this.#offset > JOURNAL_LIMIT) {
+    if (this.#events.length - this.#offset > this.#limit) this.#offset++;
+    if (this.#offset > this.#limit) {
       this.#events = this.#events.slice(this.#offset);
       this.#offset = 0;
     }
@@ -58,7 +63,7 @@ export class RunJournal {
 
   /** Back again: they could not be saved. */
   returnUnsaved(events: readonly JournalEvent[]): void {
-    this.#unsaved = [...events, ...this.#unsaved].slice(-JOURNAL_LIMIT);
+    this.#unsaved = [...events, ...this.#unsaved].slice(-this.#limit);
   }
 
   /** Retained events with a higher number, at most `limit`. */

@@ -90,9 +90,10 @@ export class Runs {
   }
 
   /** From now on it is found as a live one, until its end is saved. */
-  begin(setup: Omit<RunSetup, "store" | "log" | "now">): LiveRun {
+  begin(setup: Omit<RunSetup, "store" | "log" | "now" | "journalLimit">): LiveRun {
     const run = new LiveRun({
       ...setup,
+      journalLimit: this.#journalLimit(),
       store: () => this.#store(),
       log: this.#hermes.log,
       now: () => this.#now(),
@@ -124,7 +125,11 @@ export class Runs {
     const row = this.#store().get(id);
     if (!row) return null;
     if (!row.terminal) return this.#isOrphan(row) ? await this.#settleOrphan(row) : row;
-    return row.updatedAt >= this.#clock.forKeeping() - KEEP_KEYED ? row : null;
+    const now = this.#clock.forKeeping();
+    if (row.updatedAt >= now - KEEP_STATUS) return row;
+    // Only one that was made under a key of its own is kept for longer.
+    await this.#prune();
+    return row.updatedAt >= now - KEEP_KEYED ? this.#store().get(id) : null;
   }
 
   /** Events of a run that is not live here. */
@@ -132,7 +137,9 @@ export class Runs {
     return this.#store().events(id, afterSeq);
   }
 
-  list(query: RunListQuery): Record<string, unknown>[] {
+  async list(query: RunListQuery): Promise<Record<string, unknown>[]> {
+    // Status is looked for in the store, which learns of it a moment later.
+    if (query.status !== undefined) await Promise.all([...this.#live.values()].map((run) => run.saved()));
     const rows = this.#store().list({ ...query, endedSince: this.#clock.forKeeping() - KEEP_STATUS });
     return rows.map((row) => this.#live.get(row.id)?.view() ?? viewOf(row));
   }
@@ -196,8 +203,6 @@ export class Runs {
     const store = this.#store();
     const updatedAt = this.#now();
     const event = "run.interrupted";
-    const seq = (store.events(row.id, -1).at(-1)?.seq ?? -1) + 1;
-    const data = JSON.stringify({ event, run_id: row.id, timestamp: updatedAt, error: RESTARTED, seq });
     const { approval: _, approvals: __, clarify: ___, ...detail } = readDetail(row);
     const ended: RunRow = {
       ...row,
@@ -206,7 +211,10 @@ export class Runs {
       updatedAt,
       detail: JSON.stringify({ ...detail, last_event: event, error: RESTARTED }),
     };
-    await store.save(ended, [{ seq, data }], JOURNAL_LIMIT);
+    const dataOf = (seq: number) =>
+      JSON.stringify({ event, run_id: row.id, timestamp: updatedAt, error: RESTARTED, seq });
+    // Other readers and servers find it at the same time; the end is one's and counted once.
+    if (!await store.settle(ended, dataOf, this.#journalLimit())) return store.get(row.id) ?? ended;
     this.#options.onEnded(ended.status);
     return ended;
   }
@@ -216,6 +224,10 @@ export class Runs {
     if (Math.abs(now - this.#prunedAt) < PRUNE_EVERY) return;
     this.#prunedAt = now;
     await this.#store().prune(now - KEEP_STATUS, now - KEEP_KEYED);
+  }
+
+  #journalLimit(): number {
+    return this.#hermes.settings().gateway.api_server.run_journal_events ?? JOURNAL_LIMIT;
   }
 
   #store(): RunStore {

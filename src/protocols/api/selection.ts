@@ -9,6 +9,7 @@ import {
   type ModelChoice,
   type ResolvedModel,
   type Session,
+  type SubmitOptions,
   type TurnResult,
 } from "@/core/contract.ts";
 import { ApiError, badRequest } from "./errors.ts";
@@ -21,6 +22,7 @@ export interface Selection {
   readonly choice: ModelChoice | undefined;
   readonly source: RouteSource;
   readonly isDemo: boolean;
+  readonly hasFastMode: boolean;
 }
 
 /**
@@ -36,7 +38,7 @@ export function selectModel(
 ): Selection {
   const named = choose(hermes, fields, virtualModel, always);
   const resolved = resolve(hermes, named.choice, fields.provider !== "");
-  return { ...named, isDemo: resolved.isDemo };
+  return { ...named, ...factsOf(resolved) };
 }
 
 /**
@@ -47,11 +49,35 @@ export function withSession(selection: Selection, session: Session, isNew = fals
   if (isNew) return selection;
   const { model } = session;
   if (model?.source === "session") {
-    return { choice: undefined, source: "session_model_override", isDemo: model.isDemo };
+    return { choice: undefined, source: "session_model_override", ...factsOf(model) };
   }
   if (selection.choice !== undefined || model) return selection;
   throw session.modelError ?? new ApiError(502, "agent_incomplete", "The session has no usable model");
 }
+
+function factsOf({ isDemo, fastFactor }: ResolvedModel): Pick<Selection, "isDemo" | "hasFastMode"> {
+  return { isDemo, hasFastMode: fastFactor !== undefined };
+}
+
+/** What of a body has no effect on this model, for `X-Hermes-Ignored`. */
+export function ignoredHeader(
+  request: ModelFields & { readonly ignored: readonly string[] },
+  { hasFastMode }: Selection,
+): Record<string, string> {
+  const names = [...request.ignored, ...hasFastMode ? [] : request.fastOptions];
+  return names.length === 0 ? {} : { "X-Hermes-Ignored": names.join(", ") };
+}
+
+/** What of the fields the turn itself is told. */
+export function turnOptions({ reasoningEffort, fast }: ModelFields, { choice }: Selection): SubmitModel {
+  return {
+    ...(choice === undefined ? {} : { model: choice }),
+    ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
+    ...(fast === undefined ? {} : { fast }),
+  };
+}
+
+type SubmitModel = Pick<SubmitOptions, "model" | "reasoningEffort" | "fast">;
 
 interface Named {
   readonly choice: ModelChoice | undefined;

@@ -121,7 +121,7 @@ export class SessionPool {
         cwd: this.#cwd(),
         editPolicy: null,
         ...(sessionKey === null ? {} : { sessionKey: privately(this.#caller, sessionKey) }),
-        ...(history === undefined || history.length === 0 ? {} : { history }),
+        ...(history === undefined || history.length === 0 ? {} : { history: history.map(unstored) }),
         ...(fingerprint === undefined ? {} : { fingerprint }),
         ...(title === undefined ? {} : { title }),
         ...(model === undefined ? {} : { model }),
@@ -180,4 +180,9 @@ export class SessionPool {
     const configured = this.#hermes.settings().terminal.cwd;
     return isAbsolute(configured) ? configured : resolve(this.#hermes.platform.cwd(), configured);
   }
+}
+
+/** As a session begins with it: the rows of another one are not its own. */
+function unstored({ rowId: _, ...message }: Message): Message {
+  return message;
 }

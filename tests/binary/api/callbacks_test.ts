@@ -179,6 +179,26 @@ Deno.test("callbacks: an address that is not on the list, or no secret, is 400 a
   assertEquals(model.calls().length, 0);
 });
 
+Deno.test("A10: a repeated request is the same run, also when its address is no longer on the list", async () => {
+  await using rig = await makeRig();
+  await using receiver = startReceiver();
+  await using model = await startModelServer({ turns: ["done"] });
+  const env = { API_SERVER_CALLBACK_SECRET: SECRET };
+  const body = { input: "go", callback_url: `${receiver.url}/hook` };
+  const headers = { "Idempotency-Key": "build-7" };
+  let id: string;
+  {
+    await using api = await startApi({ model, rig, server: { callback_urls: [body.callback_url] }, env });
+    id = await startRun(api, body, headers);
+    await untilStatus(api, id, "completed");
+    await eventually(() => receiver.received.length === 1);
+  }
+  await using api = await startApi({ model, rig, env });
+  const again = await ask(api, "/v1/runs", { body, headers });
+  assertEquals([again.status, again.body], [202, { run_id: id, status: "completed", replayed: true }]);
+  assertEquals(await refusal(api, "/v1/runs", { body }), [400, "callback_not_allowed"]);
+});
+
 Deno.test("callbacks: a metadata service is never reached, though it is on the list", async () => {
   await using model = await startModelServer({ turns: ["done"] });
   await using api = await startApi({

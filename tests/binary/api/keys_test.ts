@@ -172,6 +172,13 @@ Deno.test("keys: the full key does not write into what a scoped key has taken, a
   ]);
   const [old, fresh] = [hers, continued].map(({ headers }) => headers.get("x-hermes-session-id"));
   assert(old !== fresh);
+  const { body: kept } = await ask(api, `/api/sessions/${fresh}/messages`);
+  assertEquals(kept.data.map((row: { content: unknown }) => row.content), [
+    "hi",
+    "for anna too",
+    secret,
+    "continued",
+  ]);
   for (const session of ["main", old]) {
     const { body } = await ask(api, `/api/sessions/${session}/messages`, { headers: as });
     assertEquals(JSON.stringify(body).includes(secret), false);

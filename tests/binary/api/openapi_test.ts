@@ -27,8 +27,8 @@ function checker(document: Wire): (name: string, value: unknown, where: string) 
   };
 }
 
-/** Routes that the document leaves out: pages, what is not there, and what has a document of its own. */
-const LEFT_OUT = /^\/($|console|docs$|openapi\.json$|api\/jobs|v1\/browser-control\/ws|v1\/artifacts)/;
+/** Routes that the document leaves out: the console, and what is not there. */
+const LEFT_OUT = /^\/($|console|api\/jobs)/;
 
 Deno.test("openapi: every route is described once, with the scopes that it asks for", async () => {
   await using api = await startApi();
@@ -123,7 +123,7 @@ Deno.test("openapi: reading and deleting routes answer what stands there, errors
   for (const method of ["get", "delete"] as const) {
     for (const [path, methods] of Object.entries(document.paths as Record<string, Record<string, Wire>>)) {
       const operation = methods[method];
-      if (!operation) continue;
+      if (!operation || operation.responses["101"]) continue; // a WebSocket: below
       const place = path.replace(/(\w+)\/\{id\}/, (_, kind) => `${kind}/${ids[kind]}`);
       const answer = await api.call(place, { method: method.toUpperCase() });
       const type = answer.headers.get("content-type")!.split(";")[0]!;
@@ -141,7 +141,12 @@ Deno.test("openapi: reading and deleting routes answer what stands there, errors
       check("ErrorBody", await missing.json(), path);
     }
   }
-  assertEquals(asked, 19);
+  assertEquals(asked, 21);
+  const socket = document.paths["/v1/browser-control/ws"].get.responses;
+  assertEquals(Object.keys(socket), ["101", "400", "401", "403", "404", "426"]);
+  const off = await ask(api, "/v1/browser-control/ws");
+  assertEquals([off.status, off.body.error.code], [404, "browser_control_disabled"]);
+  check("ErrorBody", off.body, "ws");
 });
 
 Deno.test("openapi: approval, clarify, steer and stop answer what stands there", async () => {
@@ -195,5 +200,6 @@ Deno.test("docs: one page without a key, without scripts, and with nothing from 
   );
   const document = await documentOf(api);
   for (const path of Object.keys(document.paths)) assert(html.includes(`<code>${path}</code>`), path);
+  assert(html.includes("Sec-WebSocket-Protocol"));
   for (const name of Object.keys(document.components.schemas)) assert(html.includes(`id="${name}"`), name);
 });

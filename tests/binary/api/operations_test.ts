@@ -1,6 +1,7 @@
 /** Running the server: metrics, structured logs, draining, proxies, detailed health. */
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { API_KEY, rawRequest, startApi, statusOf } from "../../support/api_driver.ts";
+import { query } from "../../support/core_driver.ts";
 import { startModelServer } from "../../support/model_server.ts";
 import { eventually, makeRig } from "../../support/program.ts";
 import { ask, refusal, startRun, untilStatus } from "./run_scene.ts";
@@ -163,4 +164,41 @@ Deno.test("trusted_hosts: X-Forwarded-* of a trusted peer counts, that of a stra
   assertEquals(await seen(trusting, host), [403, "203.0.113.9"]);
   assertEquals(await seen({ ...trusting, allowed_hosts: ["agent.example.com"] }, host), [200, "203.0.113.9"]);
   assertEquals(await seen({ trusted_hosts: ["10.0.0.0/8"] }, host), [200, "127.0.0.1"]);
+});
+
+Deno.test("api A13: a request that was let in and is refused while draining leaves no session behind", async () => {
+  await using model = await startModelServer({ turns: [{ steps: [{ delay_ms: 4_000, text: "a" }] }] });
+  const limits = { gateway: { api_server: { max_concurrent_runs: 4 } } };
+  await using rig = await makeRig();
+  await using api = await startApi({ model, rig, config: limits, args: ["--drain", "30"] });
+  const run = await startRun(api);
+  /** The rest of its body comes when the test says so. */
+  const post = async (path: string, body: unknown) => {
+    const connection = await Deno.connect({ hostname: "127.0.0.1", port: api.port });
+    const text = JSON.stringify(body);
+    const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${API_KEY}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${text.length}\r\nConnection: close\r\n\r\n`;
+    const send = (part: string) => connection.write(new TextEncoder().encode(part));
+    await send(head + text.slice(0, 5));
+    return async () => {
+      await send(text.slice(5));
+      return await new Response(connection.readable).text();
+    };
+  };
+  const finish = await Promise.all([
+    post("/v1/chat/completions", { ...HI, stream: true }),
+    post("/v1/chat/completions", HI),
+    post("/v1/responses", { input: "x" }),
+  ]);
+  // Only a fifth one is turned away.
+  await eventually(async () => (await ask(api, "/v1/chat/completions", { body: {} })).status === 429);
+  const stopped = api.stop("SIGTERM");
+  await eventually(async () => (await ask(api, "/health/detailed")).body.gateway_state === "draining");
+  for (const answer of await Promise.all(finish.map((end) => end()))) {
+    assertEquals(statusOf(answer), 503);
+    assertMatch(answer, /"code":"gateway_draining"/);
+  }
+  const { session_id } = (await ask(api, `/v1/runs/${run}`)).body;
+  assertEquals((await stopped).code, 0);
+  assertEquals(query(rig, "SELECT id FROM sessions"), [{ id: session_id }]);
 });

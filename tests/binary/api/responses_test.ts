@@ -321,6 +321,32 @@ Deno.test("server tools can be left out, by header; long results are cut in the 
   assert(stored.output[1].output[0].text.length > 3000);
 });
 
+Deno.test("B2.3: a response is stored as in progress from its beginning, and whole when its last event is there", async () => {
+  await using model = await startModelServer({
+    turns: [{ steps: [{ text: "one" }, { delay_ms: 500, text: " two" }] }],
+  });
+  await using api = await startApi({ model });
+  const stored: Wire[] = [];
+  let id = "";
+  for await (
+    const { event, json } of readSse(await api.call("/v1/responses", { body: { input: "go", stream: true } }))
+  ) {
+    if (event === "response.created") id = json.response.id;
+    const isLook = event === "response.output_text.delta"
+      ? stored.length === 0
+      : event === "response.completed";
+    if (isLook) stored.push((await ask(api, `/v1/responses/${id}`)).body);
+  }
+  const [begun, ended] = stored;
+  assertEquals([begun.status, begun.output, begun.usage, begun.completed_at], [
+    "in_progress",
+    [],
+    null,
+    null,
+  ]);
+  assertEquals([ended.status, textOf(ended)], ["completed", "one two"]);
+});
+
 Deno.test("api 44: a reader that leaves ends the turn; what it had is kept and can be continued", async () => {
   await using model = await startModelServer({
     turns: [{ steps: [{ text: "half of it" }, { stall: true }] }, "the rest"],

@@ -362,3 +362,21 @@ Deno.test("lost runs are found: newest first, by status and session, page by pag
   assertEquals(await list("status=running"), [[], false]);
   assertEquals(await refusal(api, "/v1/runs?limit=x"), [400, "invalid_pagination"]);
 });
+
+Deno.test("a run is listed by the state that it has, from its first moment", async () => {
+  await using model = await startModelServer({
+    turns: [{ steps: [risky("gone")] }, "done"],
+  });
+  await using api = await startApi({ model });
+  const id = await startRun(api);
+  const listed = async (status: string) => (await ask(api, `/v1/runs?status=${status}`)).body.data;
+  await untilStatus(api, id, "waiting_for_approval");
+  const [waiting] = await listed("waiting_for_approval");
+  assertEquals([waiting.run_id, waiting.status], [id, "waiting_for_approval"]);
+  assertEquals(await listed("queued"), []);
+  assertEquals(await listed("running"), []);
+  await ask(api, `/v1/runs/${id}/approval`, { body: { choice: "deny" } });
+  assertEquals(await listed("waiting_for_approval"), []);
+  await untilStatus(api, id, "completed");
+  assertEquals((await listed("completed")).length, 1);
+});

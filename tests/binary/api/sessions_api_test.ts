@@ -191,6 +191,49 @@ Deno.test("B10: leaving a streamed turn ends it; a running session is not delete
   assertEquals(failing.at(-1)!.event, "done");
 });
 
+Deno.test("D7: a stop signal ends a streamed turn of a session with error and done", async () => {
+  await using model = await startModelServer({ turns: [{ steps: [{ text: "x" }, { stall: true }] }] });
+  await using api = await startApi({ model });
+  await ask(api, "/api/sessions", { body: { id: "s" } });
+  const names: (string | undefined)[] = [];
+  let stopped: Promise<Deno.CommandStatus> | null = null;
+  const response = await api.call("/api/sessions/s/chat/stream", { body: { message: "go" } });
+  for await (const frame of readSse(response)) {
+    names.push(frame.event);
+    if (frame.event === "assistant.delta") stopped ??= api.stop("SIGTERM");
+  }
+  assertEquals(names, ["run.started", "message.started", "assistant.delta", "error", "done"]);
+  assertEquals((await stopped!).code, 0);
+});
+
+Deno.test("D7: a stream is stopped under the id it has told, and ends as one that was interrupted", async () => {
+  const half = { steps: [{ text: "half" }, { stall: true as const }] };
+  await using model = await startModelServer({ turns: [half, half] });
+  await using api = await startApi({ model });
+  await ask(api, "/api/sessions", { body: { id: "s" } });
+  const names: (string | undefined)[] = [];
+  const response = await api.call("/api/sessions/s/chat/stream", { body: { message: "go" } });
+  for await (const { event, json } of readSse(response)) {
+    names.push(event);
+    if (event !== "assistant.delta") continue;
+    const { status, body } = await ask(api, `/v1/runs/${json.run_id}/stop`, { method: "POST" });
+    assertEquals([status, body], [200, { run_id: json.run_id, status: "stopping" }]);
+  }
+  assertEquals(names.slice(-2), ["error", "done"]);
+  let [last, id] = [null as Wire, ""];
+  for await (
+    const { json } of readSse(await api.chat({ stream: true, messages: [{ role: "user", content: "hi" }] }))
+  ) {
+    if (json?.choices?.[0]?.delta.content === "half") {
+      id = json.id;
+      assertEquals((await ask(api, `/v1/runs/${id}/stop`, { method: "POST" })).body.status, "stopping");
+    }
+    last = json ?? last;
+  }
+  assertEquals([last.id, last.choices[0].finish_reason, last.hermes.partial], [id, "error", true]);
+  assertEquals(await refusal(api, `/v1/runs/${id}/stop`, { method: "POST" }), [404, "run_not_found"]);
+});
+
 Deno.test("B10: toolsets and skills are lists", async () => {
   await using model = await startModelServer();
   await using api = await startApi({ model });

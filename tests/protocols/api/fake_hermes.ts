@@ -213,6 +213,8 @@ class FakeSession {
     return Promise.resolve();
   }
 
+  requireFree(): void {}
+
   submit(input: UserInput, options: SubmitOptions): TurnHandle {
     const controller = new AbortController();
     const submitted: Submitted = { sessionId: this.id, input, options, cancelled: false };

@@ -50,6 +50,17 @@ Deno.test("api 5: whatever is not exactly the bearer key is 401", async () => {
   assertEquals((await call("/v1/models", { headers: { Authorization: `Bearer  ${KEY} ` } })).status, 200);
 });
 
+Deno.test("A4: a key in other letters is compared by its UTF-8 bytes, which a header carries one by one", async () => {
+  const key = "schl\u00fcssel-\u043a\u043b\u044e\u0447-0123456789";
+  const { call } = createClient(createFakeHermes(), { key });
+  const onWire = (text: string) => String.fromCharCode(...new TextEncoder().encode(text));
+  const status = async (token: string) =>
+    (await call("/v1/models", { headers: { Authorization: `Bearer ${token}` } })).status;
+  assertEquals(await status(onWire(key)), 200);
+  assertEquals(await status(onWire(`${key}\u00fc`)), 401);
+  assertEquals(await status("schl\u00fcssel"), 401);
+});
+
 Deno.test("the key is checked before the body is read", async () => {
   const { chat } = createClient(createFakeHermes());
   assertEquals((await chat("{", { Authorization: "Bearer wrong" })).status, 401);

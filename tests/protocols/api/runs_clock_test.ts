@@ -1,12 +1,17 @@
 /** Runs of another server on the same home, judged by a clock that is put forward or back. */
 import type { Hermes } from "@/app/mod.ts";
 import type { RunRow } from "@/core/contract.ts";
+import { createDenoPlatform } from "@/platform/deno.ts";
+import { openStore } from "@/store/mod.ts";
 import { RunClock } from "../../../src/protocols/api/run_clock.ts";
 import { Runs } from "../../../src/protocols/api/runs.ts";
 import { assertEquals } from "../../support/assert.ts";
 
 const HOUR = 3_600_000;
 const START = 1_800_000_000_000;
+
+const NO_LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const settings = () => ({ gateway: { api_server: {} } });
 
 /** A run of a server that lives and was last heard of `silentMs` ago. */
 function scene(silentMs: number) {
@@ -17,10 +22,10 @@ function scene(silentMs: number) {
     get: () => row,
     heardOf: () => heard,
     events: () => [],
-    save: (ended: RunRow) => Promise.resolve(void (row = ended)),
+    settle: (ended: RunRow) => Promise.resolve((row = ended) !== null),
   };
   const clock = { now: () => wall, monotonic: () => monotonic };
-  const hermes = { platform: { pid: 1, clock }, store: () => ({ runs }) } as unknown as Hermes;
+  const hermes = { platform: { pid: 1, clock }, store: () => ({ runs }), settings } as unknown as Hermes;
   const server = new Runs(hermes, { instance: "own", onEnded: () => {}, isAlive: () => true });
   return {
     status: async () => (await server.stored("r"))?.status,
@@ -99,12 +104,36 @@ Deno.test("Runs: a clock that is put forward forgets no run that has ended a mom
     list: ({ endedSince }: { endedSince: number }) => (listed.push(endedSince), [row]),
   };
   const clock = { now: () => wall, monotonic: () => monotonic };
-  const hermes = { platform: { pid: 1, clock }, store: () => ({ runs }) } as unknown as Hermes;
+  const hermes = { platform: { pid: 1, clock }, store: () => ({ runs }), settings } as unknown as Hermes;
   const server = new Runs(hermes, { instance: "own", onEnded: () => {} });
   [wall, monotonic] = [wall + 300 * 24 * HOUR + 60_000, monotonic + 60_000];
   assertEquals((await server.stored("r"))?.id, "r");
-  server.list({ limit: 1 });
+  await server.list({ limit: 1 });
   await server.reserve({ ...row, id: "s" }, null, null);
   const [[before, keyedBefore], since] = [pruned[0]!, listed[0]!];
   assertEquals([before, keyedBefore, since].map((moment) => moment < row.updatedAt), [true, true, true]);
+});
+
+Deno.test("Runs: §0, B4.3: a status is kept for an hour after the end, with a key for a day; then it is unknown", async () => {
+  let [wall, monotonic] = [START, 1_000];
+  const pass = (ms: number) => [wall, monotonic] = [wall + ms, monotonic + ms];
+  const clock = { now: () => wall, monotonic: () => monotonic };
+  const store = openStore(":memory:", { platform: createDenoPlatform(), log: NO_LOG } as unknown as Hermes);
+  const hermes = { platform: { pid: 1, clock }, store: () => store, settings } as unknown as Hermes;
+  const server = new Runs(hermes, { instance: "own", onEnded: () => {} });
+  for (const id of ["plain", "keyed"]) {
+    const row = { ...server.newRow(id, "s", "m"), status: "completed", terminal: true };
+    await server.reserve(row, id === "keyed" ? { digest: "d", fingerprint: "f" } : null, null);
+  }
+  const kept = async () =>
+    [await server.view("plain"), await server.view("keyed")].map((run) => run !== null);
+  pass(HOUR - 1_000);
+  assertEquals(await kept(), [true, true]);
+  pass(2_000);
+  assertEquals(await kept(), [false, true]);
+  pass(22 * HOUR);
+  assertEquals(await kept(), [false, true]);
+  pass(HOUR);
+  assertEquals(await kept(), [false, false]);
+  await store.close();
 });

@@ -10,6 +10,11 @@ export const ErrorBody = z.strictObject({
   error: z.looseObject({ message: text, type: text, param: maybe, code: maybe }),
 });
 
+export const Description = z.looseObject({
+  openapi: text,
+  info: z.looseObject({ title: text, version: text }),
+  paths: z.record(text, z.looseObject({})),
+});
 export const Health = z.strictObject({ status: z.literal("ok"), platform: text, version: text });
 export const DetailedHealth = z.looseObject({
   status: z.enum(["ok", "degraded"]),

@@ -23,6 +23,7 @@ const ERRORS: Readonly<Record<number, string>> = {
   404: "There is no such thing, or it is not yours",
   409: "The state does not allow it",
   413: "The body is too large",
+  426: "Only a WebSocket is served here",
   429: "Too many at once, or too many per minute; see Retry-After",
   500: "The server has failed",
   502: "The turn gave no usable answer",
@@ -148,8 +149,8 @@ function parametersOf({ path, query, headers }: Operation): Json[] {
   ];
 }
 
-function responsesOf({ status, answer, stream, errors }: Operation, route: RouteFacts): Json {
-  const content = {
+function responsesOf({ status, answer, type, stream, errors }: Operation, route: RouteFacts): Json {
+  const content = status === 101 ? {} : {
     ...(answer === null ? {} : { "application/json": { schema: ref(answer) } }),
     ...(stream
       ? {
@@ -159,13 +160,13 @@ function responsesOf({ status, answer, stream, errors }: Operation, route: Route
         },
       }
       : answer === null
-      ? { "text/plain": { schema: { type: "string" } } }
+      ? { [type ?? "text/plain"]: { schema: { type: "string" } } }
       : {}),
   };
-  const all = route.isPublic ? [403] : [401, 403, 429, ...errors];
+  const all = new Set(route.isPublic ? [403, ...errors] : [401, 403, 429, ...errors]);
   return Object.fromEntries([
-    [String(status), { description: "Done", content }],
-    ...all.sort((a, b) => a - b).map((code) => [
+    [String(status), { description: status === 101 ? "Connected" : "Done", content }],
+    ...[...all].sort((a, b) => a - b).map((code) => [
       String(code),
       { description: ERRORS[code]!, content: { "application/json": { schema: ref("ErrorBody") } } },
     ]),

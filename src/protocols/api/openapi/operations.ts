@@ -17,12 +17,13 @@ export interface Operation {
   readonly query?:
     readonly (readonly [name: string, type: "integer" | "string" | "boolean", about: string])[];
   readonly headers?: readonly (keyof typeof HEADERS)[];
-  /** The good answer: its status, and the name of a shape in `answers.ts`; `null` = text. */
+  /** The good answer: its status, and the name of a shape in `answers.ts`; `null` = text of this type. */
   readonly status: number;
   readonly answer: keyof typeof answers | null;
+  readonly type?: "text/plain" | "text/html";
   /** The shape of one event when the request asks for a stream; `only`: it is always one. */
   readonly stream?: { readonly event: keyof typeof answers; readonly only?: true };
-  /** Error statuses beside 401, 403 and 429. */
+  /** Error statuses beside 403 and, where a key is needed, 401 and 429. */
   readonly errors: readonly number[];
   /** Bodies by name. A `{session}` and the like in a path or body stands for one that exists. */
   readonly examples?: Readonly<Record<string, unknown>>;
@@ -33,6 +34,9 @@ export const HEADERS = {
   "X-Hermes-Session-Key": "Keeps equal conversations of different users apart.",
   "Idempotency-Key": "Equal requests under one key do the work once.",
   "Last-Event-ID": "The last event you have; the stream goes on after it.",
+  "X-Hermes-Tool-Items": "`omit`: calls of the server's own tools are left out of the answer.",
+  "Sec-WebSocket-Protocol":
+    "`hermes-browser-control-v1` and `hermes-browser-control-ticket.<ticket>`, in a list.",
 } as const;
 
 const TURN = ["X-Hermes-Session-Id", "X-Hermes-Session-Key", "Idempotency-Key"] as const;
@@ -76,7 +80,7 @@ export const OPERATIONS: readonly Operation[] = [
     tag: "Responses",
     summary: "One agent turn, stored, and listing what the agent did",
     body: "ResponseRequest",
-    headers: TURN,
+    headers: [...TURN, "X-Hermes-Tool-Items"],
     status: 200,
     answer: "ResponseObject",
     stream: { event: "ResponseEvent" },
@@ -320,6 +324,16 @@ export const OPERATIONS: readonly Operation[] = [
   },
   {
     method: "get",
+    path: "/v1/browser-control/ws",
+    tag: "Browser",
+    summary: "The WebSocket of a browser that was registered; the ticket stands for the key",
+    headers: ["Sec-WebSocket-Protocol"],
+    status: 101,
+    answer: null,
+    errors: [400, 401, 404, 426],
+  },
+  {
+    method: "get",
     path: "/v1/models",
     tag: "Server",
     summary: "The server's model and your aliases",
@@ -408,6 +422,25 @@ export const OPERATIONS: readonly Operation[] = [
     status: 200,
     answer: null,
     errors: [404],
+  },
+  {
+    method: "get",
+    path: "/openapi.json",
+    tag: "Server",
+    summary: "This description",
+    status: 200,
+    answer: "Description",
+    errors: [],
+  },
+  {
+    method: "get",
+    path: "/docs",
+    tag: "Server",
+    summary: "The same as a page",
+    status: 200,
+    answer: null,
+    type: "text/html",
+    errors: [],
   },
 ];
 

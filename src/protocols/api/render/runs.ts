@@ -20,6 +20,8 @@ const MAX_PREVIEW = 500;
 export interface RunRenderOptions {
   readonly runId: string;
   readonly showReasoning: boolean;
+  /** What the model says between tool calls, once more as a whole. */
+  readonly showInterim: boolean;
   redact(text: string): string;
 }
 
@@ -33,7 +35,8 @@ export function runEvents(event: CoreEvent, options: RunRenderOptions): EventFie
       if (!options.showReasoning || event.text === "") return [];
       return [{ event: "reasoning.delta", delta: event.text }];
     case "text.end":
-      return event.final ? [] : [{ event: "message.interim", text: event.text, already_streamed: true }];
+      if (event.final || !options.showInterim) return [];
+      return [{ event: "message.interim", text: event.text, already_streamed: true }];
     case "tool.start":
       return [startOf(event.call.name, event.call.description.label, event.call.id, redact)];
     case "tool.end": {
@@ -44,7 +47,7 @@ export function runEvents(event: CoreEvent, options: RunRenderOptions): EventFie
         duration: Math.round(event.durationMs) / 1000,
         error: event.isError,
         tool_call_id: call.id,
-        preview: redact(event.result).slice(0, MAX_PREVIEW),
+        preview: redact(event.result).slice(0, MAX_PREVIEW).toWellFormed(),
       };
       // What policy refuses is never announced by the core; a reader here would miss its beginning.
       if (refused !== "policy") return [end];

@@ -44,7 +44,7 @@ export class SessionStreamRenderer {
       case "tool.end": {
         const { id, name } = event.call;
         const duration = Math.round(event.durationMs) / 1000;
-        const preview = redact(event.result).slice(0, 500);
+        const preview = redact(event.result).slice(0, 500).toWellFormed();
         const fields = { tool: name, tool_call_id: id, duration, preview };
         return this.#frame(event.isError ? "tool.failed" : "tool.completed", fields);
       }

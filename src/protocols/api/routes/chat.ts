@@ -6,6 +6,7 @@
  *                                                                    └─► plain: result ─► JSON (or a shared one)
  */
 import {
+  busyElsewhere,
   type CoreEvent,
   type Message,
   NOBODY_TO_ASK,
@@ -18,11 +19,19 @@ import { readJsonObject } from "../body.ts";
 import { doorTools } from "../browser/slot.ts";
 import { badRequest } from "../errors.ts";
 import type { StoredAnswer } from "../idempotency.ts";
+import { untilFree } from "../other_programs.ts";
 import { answerPlain, untilDone } from "../plain_answer.ts";
 import { ChatRenderer } from "../render/chat.ts";
 import { renderCompletion } from "../render/completion.ts";
 import { type ChatRequest, readChatRequest } from "../schema/chat.ts";
-import { runtimeOf, type Selection, selectModel, withSession } from "../selection.ts";
+import {
+  ignoredHeader,
+  runtimeOf,
+  type Selection,
+  selectModel,
+  turnOptions,
+  withSession,
+} from "../selection.ts";
 import type { ApiService } from "../service.ts";
 import { readSessionHeaders, type SessionHeaders } from "../session_headers.ts";
 import { SSE_HEADERS, SseStream } from "../sse.ts";
@@ -87,10 +96,13 @@ async function startTurn(
   if (request.prompt === null && headers.sessionId !== null) {
     inputOf(request, api.pool.transcript(headers.sessionId) ?? []);
   }
+  // Nothing is stored for a turn that will not be.
+  api.admission.refuseWhenDraining();
   const place = await api.chats.find(request, headers);
   const { session } = place;
   try {
     const selection = withSession(chat.selection, session, place.isNew);
+    await untilFree(session, api.hermes.platform.clock);
     api.admission.refuseWhenDraining();
     const input = inputOf(request, place.history ?? session.history());
     const submit = () =>
@@ -99,8 +111,7 @@ async function startTurn(
         scope: id,
         ...(api.client === undefined ? {} : { client: api.client }),
         ...(request.system === "" ? {} : { systemExtra: request.system }),
-        ...(selection.choice === undefined ? {} : { model: selection.choice }),
-        ...(request.reasoningEffort === undefined ? {} : { reasoningEffort: request.reasoningEffort }),
+        ...turnOptions(request, selection),
         ...(request.clientTools.length === 0 ? {} : { clientTools: request.clientTools }),
         ...(place.history === undefined ? {} : { history: place.history }),
         ...doorTools(api, session),
@@ -111,7 +122,7 @@ async function startTurn(
       place.release();
       slot.release();
     });
-    return { handle, selection, headers: answerHeaders(request, headers, place.echoId) };
+    return { handle, selection, headers: answerHeaders(request, selection, headers, place.echoId) };
   } catch (error) {
     place.release();
     throw error;
@@ -129,13 +140,14 @@ function inputOf(request: ChatRequest, context: readonly Message[]): UserInput {
 
 function answerHeaders(
   request: ChatRequest,
+  selection: Selection,
   headers: SessionHeaders,
   echoId: string,
 ): Record<string, string> {
   return {
     "X-Hermes-Session-Id": echoId,
     ...(headers.sessionKey === null ? {} : { "X-Hermes-Session-Key": headers.sessionKey }),
-    ...(request.ignored.length === 0 ? {} : { "X-Hermes-Ignored": request.ignored.join(", ") }),
+    ...ignoredHeader(request, selection),
   };
 }
 
@@ -190,6 +202,8 @@ function shownModel(api: ApiService, request: ChatRequest): string {
 async function answerChat(api: ApiService, chat: Chat, signal: AbortSignal | null): Promise<StoredAnswer> {
   const { handle, selection, headers } = await startTurn(api, chat, false);
   const result = await untilDone(handle.done, () => handle.cancel(), signal);
+  const busy = busyElsewhere(result);
+  if (busy) throw busy;
   return renderCompletion(result, {
     id: chat.id,
     created: chat.created,

@@ -10,10 +10,20 @@ export async function postSteer(api: ApiService, request: Request, id: string): 
   const text = readSteer(await readJsonObject(request));
   // Looked up again: the run may have gone on while the body came in.
   await requireSteerable(api, id);
-  if (!api.turns.get(id)?.session.steer(text)) {
+  if (!steer(api, id, text)) {
     throw new ApiError(409, "steer_not_accepted", "The run did not take the text");
   }
   return Response.json({ object: "hermes.run.steer", run_id: id, accepted: true });
+}
+
+/** False when the agent does not take it. */
+function steer(api: ApiService, id: string, text: string): boolean {
+  try {
+    return api.turns.get(id)?.session.steer(text) ?? false;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ApiError(500, "steer_failed", `The text could not be handed to the run: ${reason}`);
+  }
 }
 
 async function requireSteerable(api: ApiService, id: string): Promise<void> {

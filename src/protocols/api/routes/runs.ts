@@ -12,10 +12,11 @@ import { privately } from "../callers.ts";
 import { canonicalJson } from "../canonical_json.ts";
 import { chainOf, requireChain } from "../chains.ts";
 import { ApiError, badRequest } from "../errors.ts";
+import { untilFree } from "../other_programs.ts";
 import { RunProcesses } from "../run_processes.ts";
 import { runNotFound } from "../runs.ts";
 import { readRunRequest, type RunRequest } from "../schema/runs.ts";
-import { runtimeOf, type Selection, selectModel, withSession } from "../selection.ts";
+import { runtimeOf, type Selection, selectModel, turnOptions, withSession } from "../selection.ts";
 import type { ApiService } from "../service.ts";
 import { readSessionHeaders, type SessionHeaders } from "../session_headers.ts";
 import { sha256 } from "../sha256.ts";
@@ -28,10 +29,10 @@ export async function postRun(api: ApiService, request: Request): Promise<Respon
   const body = await readJsonObject(request);
   const key = await readKey(api, request, body, headers);
   const run = readRunRequest(body);
-  const callbackUrl = isNothing(body.callback_url) ? null : api.callbacks.check(body.callback_url);
   const earlier = key && api.runs.findByKey(key.digest);
   if (earlier) return replay(api, earlier, key, headers);
-  // Not before: what a repeated request once continued may no longer be kept.
+  // Not before: what a repeated request once named may no longer be kept, or allowed.
+  const callbackUrl = isNothing(body.callback_url) ? null : api.callbacks.check(body.callback_url);
   const chain = run.previousResponseId === null ? null : await requireChain(api, run.previousResponseId);
   const slot = api.admission.admit(api.limit());
   try {
@@ -89,16 +90,20 @@ async function submitRun(
   { row, wish, selection: chosen }: Prepared,
 ): Promise<void> {
   const { request, slot } = run;
+  api.admission.refuseWhenDraining();
   const place = await api.places.take(row.sessionId, wish);
   try {
     const { session } = place;
     const selection = withSession(chosen, session, place.isNew);
+    await untilFree(session, api.hermes.platform.clock);
     api.admission.refuseWhenDraining();
+    const settings = api.hermes.settings().gateway.api_server;
     const live = api.runs.begin({
       row,
       runId: row.id,
       model: request.model || api.options.modelName,
-      showReasoning: api.hermes.settings().gateway.api_server.show_reasoning,
+      showReasoning: settings.show_reasoning,
+      showInterim: settings.interim_assistant_messages ?? true,
       redact: api.redact,
       runtime: (result) => runtimeOf(request, selection, result, api.options.modelName),
     });
@@ -110,8 +115,7 @@ async function submitRun(
         scope: row.id,
         ...(api.client === undefined ? {} : { client: api.client }),
         ...(system === "" ? {} : { systemExtra: system }),
-        ...(selection.choice === undefined ? {} : { model: selection.choice }),
-        ...(request.reasoningEffort === undefined ? {} : { reasoningEffort: request.reasoningEffort }),
+        ...turnOptions(request, selection),
         ...(history === undefined ? {} : { history }),
         ...doorTools(api, session),
       });
@@ -215,13 +219,13 @@ export async function getRun(api: ApiService, id: string): Promise<Response> {
 const MAX_PAGE = 200;
 
 /** Newest first; `after` is the last id of the page before. */
-export function listRuns(api: ApiService, query: URLSearchParams): Response {
+export async function listRuns(api: ApiService, query: URLSearchParams): Promise<Response> {
   const limit = Number(query.get("limit") ?? 50);
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) {
     throw badRequest(`'limit' must be a number from 1 to ${MAX_PAGE}`, "invalid_pagination", "limit");
   }
   const [status, sessionId, after] = [query.get("status"), query.get("session_id"), query.get("after")];
-  const rows = api.runs.list({
+  const rows = await api.runs.list({
     limit: limit + 1,
     ...(status === null ? {} : { status }),
     ...(sessionId === null ? {} : { sessionId }),

@@ -3,6 +3,7 @@
  * stream asks for approvals under its run id; the plain form has nobody to ask.
  */
 import {
+  busyElsewhere,
   type CoreEvent,
   isUserTurn,
   type Message,
@@ -15,13 +16,14 @@ import type { Slot } from "../admission.ts";
 import { type JsonObject, readJsonObject } from "../body.ts";
 import { doorTools } from "../browser/slot.ts";
 import { ApiError, badRequest } from "../errors.ts";
+import { untilFree } from "../other_programs.ts";
 import { untilDone } from "../plain_answer.ts";
 import { finishOf } from "../render/finish.ts";
 import { SessionStreamRenderer, sessionUsage } from "../render/session_stream.ts";
 import { hasContent, readContent } from "../schema/content.ts";
 import { type ModelFields, readModelFields } from "../schema/model.ts";
 import { readText } from "../schema/runs.ts";
-import { runtimeOf, type Selection, selectModel, withSession } from "../selection.ts";
+import { runtimeOf, type Selection, selectModel, turnOptions, withSession } from "../selection.ts";
 import type { ApiService } from "../service.ts";
 import { readSessionHeaders } from "../session_headers.ts";
 import { SSE_HEADERS, SseStream } from "../sse.ts";
@@ -96,6 +98,7 @@ async function start(
   const release = api.pool.use(session);
   try {
     const selection = withSession(chosen, session);
+    await untilFree(session, api.hermes.platform.clock);
     api.admission.refuseWhenDraining();
     const { fields, system } = turn;
     const submit = () =>
@@ -104,8 +107,7 @@ async function start(
         scope: turn.runId,
         ...(api.client === undefined ? {} : { client: api.client }),
         ...(system === "" ? {} : { systemExtra: system }),
-        ...(selection.choice === undefined ? {} : { model: selection.choice }),
-        ...(fields.reasoningEffort === undefined ? {} : { reasoningEffort: fields.reasoningEffort }),
+        ...turnOptions(fields, selection),
         ...doorTools(api, session),
       });
     const handle = reader ? submitAndRead(session, submit, reader) : submit();
@@ -124,6 +126,8 @@ async function start(
 async function plain(api: ApiService, turn: SessionTurn, signal: AbortSignal): Promise<Response> {
   const { handle, selection } = await start(api, turn, null);
   const result = await untilDone(handle.done, () => handle.cancel(), signal);
+  const busy = busyElsewhere(result);
+  if (busy) throw busy;
   const { text, reason, hermes } = finishOf(result, api.redact);
   if (reason === "error" && text === "") {
     throw new ApiError(502, "agent_incomplete", hermes?.error ?? "The turn did not complete");

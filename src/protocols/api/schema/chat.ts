@@ -44,7 +44,7 @@ export function readChatRequest(body: JsonObject): ChatRequest {
     opening: (first?.content as Content | undefined) ?? prompt ?? "",
     stream: readBool(body.stream, false),
     includeUsage: readBool(options.include_usage, false),
-    ignored: [...tools.ignored, ...model.ignoredOptions],
+    ignored: tools.ignored,
   };
 }
 

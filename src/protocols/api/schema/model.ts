@@ -1,4 +1,5 @@
 /** The body fields that choose a model for one request (api-server.md D3), the same on every turn-starting route. */
+import { isFastTier } from "@/core/contract.ts";
 import { isObject, type JsonObject, readBool, readId } from "../body.ts";
 
 export interface ModelFields {
@@ -6,8 +7,10 @@ export interface ModelFields {
   readonly model: string;
   readonly provider: string;
   readonly reasoningEffort?: string;
-  /** Options that were handed in and have no effect. */
-  readonly ignoredOptions: readonly string[];
+  /** The fast mode, wished for or not; absent: as the session has it. */
+  readonly fast?: boolean;
+  /** The options that ask for it, which have no effect on a model without one. */
+  readonly fastOptions: readonly string[];
 }
 
 const EFFORTS = new Set(["none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"]);
@@ -17,14 +20,17 @@ const MAX_PROVIDER_ID = 80;
 export function readModelFields(body: JsonObject): ModelFields {
   const options = isObject(body.model_options) ? body.model_options : {};
   const effort = readEffort(options) ?? knownEffort(body.reasoning_effort);
-  const ignoredOptions: string[] = [];
-  if (typeof options.service_tier === "string") ignoredOptions.push("model_options.service_tier");
-  if (readBool(options.fast, false)) ignoredOptions.push("model_options.fast");
+  const tier = typeof options.service_tier === "string" ? options.service_tier : null;
+  const isFast = readBool(options.fast, false);
+  const fastOptions: string[] = [];
+  if (tier !== null) fastOptions.push("model_options.service_tier");
+  if (isFast) fastOptions.push("model_options.fast");
   return {
     model: readId(body.model, MAX_MODEL_ID),
     provider: readId(body.provider, MAX_PROVIDER_ID),
     ...(effort === undefined ? {} : { reasoningEffort: effort }),
-    ignoredOptions,
+    ...(fastOptions.length === 0 ? {} : { fast: isFast || isFastTier(tier ?? "") }),
+    fastOptions,
   };
 }
 

@@ -66,7 +66,7 @@ export function readResponseRequest(body: JsonObject): ResponseRequest {
     truncation,
     clientTools: clientTools.specs,
     echo: { ...echoOf(body), truncation, ...clientTools.echo },
-    ignored: [...clientTools.ignored, ...model.ignoredOptions],
+    ignored: clientTools.ignored,
   };
 }
 
