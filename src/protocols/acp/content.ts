@@ -153,10 +153,10 @@ async function buildLink(
     uri: block.uri,
     mime: bareMime(block.mimeType),
   };
-  const path = localPathOf(block.uri, reader.host);
-  if (path === null) return attachmentText(item, "[Not read: only local files are read]");
+  const named = localPathOf(block.uri, reader.host);
+  if (named === null) return attachmentText(item, "[Not read: only local files are read]");
   try {
-    const stat = await reader.files.stat(path);
+    const { path, stat } = await findFile(block.uri, named, reader);
     if (stat === null) return await buildUnsaved(item, path, reader);
     if (stat.isDirectory) return await buildDirectory(item, path, reader);
     if (!stat.isFile) return attachmentText(item, "[Not read: it is not a regular file]");
@@ -169,6 +169,14 @@ async function buildLink(
   } catch (error) {
     return attachmentText(item, `[Cannot read the file: ${reasonOf(error)}]`);
   }
+}
+
+/** Lines of a file (`#L10:20`) and a query are no part of its path, unless there is a file of that name. */
+async function findFile(uri: string, named: string, { files, host }: ContentReader) {
+  const stat = await files.stat(named);
+  const bare = uri.replace(/[?#].*$/s, "");
+  const path = stat === null && bare !== uri && /^file:/i.test(uri) ? localPathOf(bare, host) : null;
+  return path === null ? { path: named, stat } : { path, stat: await files.stat(path) };
 }
 
 /** A buffer that was never saved exists for the client alone. */

@@ -4,9 +4,9 @@
  */
 import { authenticate } from "./auth.ts";
 import type { Hermes } from "@/app/mod.ts";
+import { changeConfigOption, changeMode, changeModel } from "./changes.ts";
 import { Connection, type Handshake } from "./connection.ts";
 import type { Params } from "./envelope.ts";
-import { checkConfigOption, checkMode, configOptions, setConfigOption, setModel } from "./options.ts";
 import type { Peer, RequestContext } from "./peer.ts";
 import * as schema from "./schema.ts";
 import { steerSession } from "./steering.ts";
@@ -17,7 +17,6 @@ import {
   forkSession,
   loadSession,
   newSession,
-  openSession,
   resumeSession,
   viewOf,
 } from "./sessions.ts";
@@ -33,15 +32,6 @@ export interface Methods {
 }
 
 const { parseParams } = schema;
-
-/** What no session takes is refused before one is opened for it; an unknown session is still the first to be told. */
-function refuseEarly({ hermes }: Connection, sessionId: string, check: () => void): void {
-  try {
-    check();
-  } catch (error) {
-    if (hermes.store().getSession(sessionId)?.source === "acp") throw error;
-  }
-}
 
 export function createMethods(hermes: Hermes, peer: Peer): Methods {
   const connection = new Connection(hermes, peer);
@@ -72,29 +62,12 @@ export function createMethods(hermes: Hermes, peer: Peer): Methods {
     },
     "_session/steering": (params, context) =>
       steerSession(connection, parseParams(schema.steeringParams, params), context),
-    "session/set_mode": async (params, context) => {
-      const { sessionId, modeId } = parseParams(schema.setModeParams, params);
-      refuseEarly(connection, sessionId, () => checkMode(modeId));
-      const { view, session } = await openSession(connection, sessionId);
-      checkMode(modeId);
-      await session.setMode(modeId);
-      context.afterResponse(() => view.sendConfigOptions());
-    },
-    "session/set_config_option": async (params, context) => {
-      const { sessionId, configId, value } = parseParams(schema.setConfigOptionParams, params);
-      refuseEarly(connection, sessionId, () => checkConfigOption(configId, value));
-      const { view, session } = await openSession(connection, sessionId);
-      const { mode } = await setConfigOption(session, connection.hermes, configId, value);
-      if (mode !== null) {
-        context.afterResponse(() => view.send({ sessionUpdate: "current_mode_update", currentModeId: mode }));
-      }
-      return { configOptions: configOptions(session, connection.hermes) };
-    },
-    "session/set_model": async (params) => {
-      const { sessionId, modelId } = parseParams(schema.setModelParams, params);
-      const { session } = await openSession(connection, sessionId);
-      await setModel(session, modelId);
-    },
+    "session/set_mode": (params, context) =>
+      changeMode(connection, parseParams(schema.setModeParams, params), context),
+    "session/set_config_option": (params, context) =>
+      changeConfigOption(connection, parseParams(schema.setConfigOptionParams, params), context),
+    "session/set_model": (params, context) =>
+      changeModel(connection, parseParams(schema.setModelParams, params), context),
   };
   return {
     // No prototype: a method named like one of Object's is unknown, not found there.

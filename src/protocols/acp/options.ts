@@ -4,7 +4,7 @@
  */
 import type { Hermes } from "@/app/mod.ts";
 import { HermesError, type Session } from "@/core/contract.ts";
-import { fromHermesError, invalidParams } from "./errors.ts";
+import { AUTH_REQUIRED, fromHermesError, INVALID_PARAMS, invalidParams } from "./errors.ts";
 import type { SessionConfigOption, SessionModeState } from "./sdk.ts";
 
 interface Mode {
@@ -34,9 +34,10 @@ const MODES: readonly Mode[] = [
 /** Changes nothing at all; not an edit policy, so the option shows the policy that holds beside it. */
 const PLAN = { id: "plan", name: "Plan", description: "Look and think, change nothing, present a plan" };
 
-const OPTION_IDS: readonly string[] = ["model", "reasoning_effort", "edit_approval_policy"];
-
 const MAX_MODELS_PER_PROVIDER = 200;
+
+/** What the options are made of: a live session, or what is stored of one. */
+export type Chosen = Pick<Session, "model" | "reasoningEffort" | "mode">;
 
 interface Choice {
   readonly value: string;
@@ -50,7 +51,7 @@ export function modesOf(session: Session): SessionModeState {
   };
 }
 
-function modelChoices(session: Session, hermes: Hermes): { current: string; choices: Choice[] } {
+function modelChoices(session: Chosen, hermes: Hermes): { current: string; choices: Choice[] } {
   const { model } = session;
   const choices = new Map<string, Choice>();
   const perProvider = new Map<string, number>();
@@ -79,7 +80,7 @@ export function legacyModels(session: Session, hermes: Hermes): Record<string, u
   };
 }
 
-function modelOption(session: Session, hermes: Hermes): SessionConfigOption {
+function modelOption(session: Chosen, hermes: Hermes): SessionConfigOption {
   const { current, choices } = modelChoices(session, hermes);
   return {
     id: "model",
@@ -96,7 +97,7 @@ function defaultEffort(efforts: readonly string[]): string {
   return efforts.includes("medium") ? "medium" : efforts[Math.floor((efforts.length - 1) / 2)]!;
 }
 
-function effortOption(session: Session): SessionConfigOption | null {
+function effortOption(session: Chosen): SessionConfigOption | null {
   const efforts = session.model?.reasoningEfforts ?? [];
   if (efforts.length === 0) return null;
   const chosen = session.reasoningEffort;
@@ -110,7 +111,7 @@ function effortOption(session: Session): SessionConfigOption | null {
   };
 }
 
-function policyOption(session: Session): SessionConfigOption {
+function policyOption(session: Chosen): SessionConfigOption {
   const mode = MODES.find((one) => one.id === session.mode) ?? MODES[0]!;
   return {
     id: "edit_approval_policy",
@@ -123,7 +124,7 @@ function policyOption(session: Session): SessionConfigOption {
 }
 
 /** The complete list, in our order of priority. */
-export function configOptions(session: Session, hermes: Hermes): SessionConfigOption[] {
+export function configOptions(session: Chosen, hermes: Hermes): SessionConfigOption[] {
   const effort = effortOption(session);
   return [modelOption(session, hermes), ...(effort ? [effort] : []), policyOption(session)];
 }
@@ -138,26 +139,48 @@ export function checkMode(modeId: string): void {
   });
 }
 
-/** The same for an option, and for a value that it has in no session. */
-export function checkConfigOption(configId: string, value: string | boolean): void {
-  const isKnown = OPTION_IDS.includes(configId);
-  if (!isKnown || typeof value !== "string") throw unknownValue(configId, value, isKnown);
-  if (configId !== "edit_approval_policy" || MODES.some(({ policy }) => policy === value)) return;
-  throw unknownValue(configId, value, true);
+/** Throws -32602 for an option or a value that there is not; changes nothing. */
+export async function checkConfigOption(
+  chosen: Chosen,
+  hermes: Hermes,
+  configId: string,
+  value: string | boolean,
+): Promise<void> {
+  const option = configOptions(chosen, hermes).find((one) => one.id === configId);
+  if (!option || typeof value !== "string") throw unknownValue(configId, value, option !== undefined);
+  if (configId === "model") return await checkModel(chosen, hermes, value);
+  const values = option.type === "select" ? option.options.map((one) => "value" in one ? one.value : "") : [];
+  if (!values.includes(value)) throw unknownValue(configId, value, true);
+}
+
+/** Throws -32602 for a model that a session could not be switched to; changes nothing. */
+export async function checkModel(chosen: Chosen, hermes: Hermes, modelId: string): Promise<void> {
+  const value = modelName(modelId);
+  await orUnusable(modelId, hermes.models.switchTo(value, chosen.model));
 }
 
 /** Throws -32602 (`reason: "busy"` during a turn); nothing has changed then. */
 export async function setModel(session: Session, modelId: string): Promise<void> {
   refuseWhileRunning(session, "model");
+  const value = modelName(modelId);
+  await orUnusable(modelId, session.setModel(value));
+}
+
+/** No flags of `/model`: a client's choice is for its session alone. */
+function modelName(modelId: string): string {
   const value = modelId.trim();
-  if (value === "" || /\s/.test(value)) {
-    throw invalidParams(`Unknown model "${modelId.slice(0, 200)}"`, { configId: "model", value: modelId });
-  }
+  if (value !== "" && !/\s/.test(value)) return value;
+  throw invalidParams(`Unknown model "${modelId.slice(0, 200)}"`, { configId: "model", value: modelId });
+}
+
+/** A model that cannot be used is a wrong value here, also when its key is missing; faults of ours stay ours. */
+async function orUnusable(modelId: string, work: Promise<unknown>): Promise<void> {
   try {
-    await session.setModel(value);
+    await work;
   } catch (error) {
     if (!(error instanceof HermesError)) throw error;
     const mapped = fromHermesError(error);
+    if (mapped.code !== INVALID_PARAMS && mapped.code !== AUTH_REQUIRED) throw mapped;
     throw invalidParams(mapped.message, { configId: "model", value: modelId, ...mapped.data });
   }
 }
@@ -174,17 +197,14 @@ export async function setConfigOption(
   configId: string,
   value: string | boolean,
 ): Promise<{ mode: string | null }> {
-  const option = configOptions(session, hermes).find((one) => one.id === configId);
-  if (!option || typeof value !== "string") throw unknownValue(configId, value, option !== undefined);
-  if (configId === "model") {
+  if (configId === "model" && typeof value === "string") {
     await setModel(session, value);
     return { mode: null };
   }
-  const values = option.type === "select" ? option.options.map((one) => "value" in one ? one.value : "") : [];
-  if (!values.includes(value)) throw unknownValue(configId, value, true);
+  await checkConfigOption(session, hermes, configId, value);
   if (configId === "reasoning_effort") {
     refuseWhileRunning(session, configId);
-    await session.setReasoningEffort(value);
+    await session.setReasoningEffort(String(value));
     return { mode: null };
   }
   const mode = MODES.find((one) => one.policy === value)!.id;

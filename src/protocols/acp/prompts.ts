@@ -9,23 +9,34 @@
  */
 import {
   addUsage,
+  busyElsewhere,
   type CommandInfo,
   type Content,
   HermesError,
   type Session,
   textOf,
+  turnLimit,
   type TurnResult,
   type UserInput,
 } from "@/core/contract.ts";
 import { abortable, isAbort } from "@/lib/abort.ts";
 import { gateError } from "./auth.ts";
 import { buildContent } from "./content.ts";
-import { fromModelFailure, REQUEST_CANCELLED, sessionNotFound, toRpcError } from "./errors.ts";
+import {
+  fromHermesError,
+  fromModelFailure,
+  REQUEST_CANCELLED,
+  sessionNotFound,
+  toRpcError,
+} from "./errors.ts";
 import type { RequestContext } from "./peer.ts";
 import type { ContentBlock } from "./schema.ts";
 import type { StopReason } from "./sdk.ts";
 import { STOP_REASONS, Ticket } from "./ticket.ts";
 import type { SessionView } from "./view.ts";
+
+/** How often a turn is looked at for a sign of life. */
+const LOOKS_PER_INTERVAL = 5;
 
 /** `/name args` when every block is text; `null` for a plain prompt (acp.md C9). */
 export function readCommand(blocks: readonly ContentBlock[]): { name: string; args: string } | null {
@@ -46,6 +57,8 @@ export class PromptQueue {
   readonly #commands = new Map<Ticket, Promise<void>>();
   /** Admissions run one after the other, so that prompts keep the order of their lines. */
   #admission: Promise<void> = Promise.resolve();
+  /** Done between two turns; the last one that was asked for counts. */
+  #between: (() => void) | null = null;
   /** Text of the last prompt when it was cancelled; `/steer` takes it up again. */
   #cancelledText: string | null = null;
 
@@ -98,6 +111,11 @@ export class PromptQueue {
     this.#admission = this.#admission.then(() => work).then(() => {});
   }
 
+  /** Runs `change` before the next turn: the running one goes on as it began. */
+  betweenTurns(change: () => void): void {
+    this.#between = change;
+  }
+
   /** Cancels the running prompt and all that wait; resolves when all of them were answered. Idle: no effect. */
   async cancelAll(): Promise<void> {
     const dropped = [...this.#waiting.splice(0), ...this.#admitting];
@@ -136,6 +154,7 @@ export class PromptQueue {
     const session = await abortable(this.#view.open(), ticket.signal);
     // Commands may still be loading behind the answer that opened the session.
     await abortable(connection.ready(), ticket.signal);
+    await connection.hermes.models.settling?.(undefined, ticket);
     const command = readCommand(blocks);
     const info = command && connection.hermes.commands.find(command.name, "acp");
     if (info) return this.#startCommand(ticket, info, command.args, session);
@@ -206,6 +225,7 @@ export class PromptQueue {
     // A cancel that came in time is answered as one, however the turn ended (acp.md A6.5).
     const outcome = ticket.cancelled ? "cancelled" : result.outcome;
     if (outcome === "failed") return this.#answerFailed(ticket, result);
+    ticket.limit = outcome === "max_turns" ? turnLimit(result) : null;
     if (outcome === "cancelled") this.#cancelledText = ticket.input ? textShown(ticket.input) : null;
     ticket.followUp = outcome === "cancelled" ? null : result.pendingSteer;
     if (ticket.followUp === null) this.#answer(ticket, STOP_REASONS[outcome]);
@@ -213,6 +233,8 @@ export class PromptQueue {
 
   #answerFailed(ticket: Ticket, result: TurnResult): void {
     this.#view.sendUsage();
+    const busy = busyElsewhere(result);
+    if (busy) return ticket.context.fail(fromHermesError(busy));
     const { pendingSteer } = result;
     ticket.context.fail(fromModelFailure(result.failure, pendingSteer === null ? {} : { pendingSteer }));
   }
@@ -238,20 +260,35 @@ export class PromptQueue {
   }
 
   #next(): void {
+    if (!this.#running) this.#settle();
     const next = this.#running ? undefined : this.#waiting.shift();
     if (next) this.#start(next);
     else this.#view.onIdle();
   }
 
-  /** Sends an empty chunk whenever nothing was sent for the interval. Returns the function that ends it. */
+  #settle(): void {
+    const change = this.#between;
+    this.#between = null;
+    if (this.#view.session) change?.();
+  }
+
+  /**
+   * Sends an empty chunk whenever nothing was sent for the interval, a part of it later at most. Returns the function
+   * that ends it.
+   */
   #keepAlive(ticket: Ticket): () => void {
     const seconds = this.#view.connection.hermes.settings().acp.keepalive_interval_s;
     if (!(seconds > 0)) return () => {};
     let seen = this.#view.frames;
+    let quiet = 0;
     const timer = setInterval(() => {
-      if (this.#view.frames === seen && !ticket.context.answered) this.#view.updates.keepAlive();
+      quiet = this.#view.frames === seen ? quiet + 1 : 0;
+      if (quiet >= LOOKS_PER_INTERVAL && !ticket.context.answered) {
+        this.#view.updates.keepAlive();
+        quiet = 0;
+      }
       seen = this.#view.frames;
-    }, seconds * 1000);
+    }, seconds * 1000 / LOOKS_PER_INTERVAL);
     return () => clearInterval(timer);
   }
 

@@ -2,7 +2,7 @@
  * The life of sessions on this wire (acp.md C3): new, load, resume, fork, close, delete. Each checks all it
  * was given before anything changes; what comes after an answer is sent after it.
  */
-import type { Message, Session } from "@/core/contract.ts";
+import type { McpServerEntry, Message, Session } from "@/core/contract.ts";
 import { requireModel } from "./auth.ts";
 import type { Connection } from "./connection.ts";
 import { requireDirectory, requirePath } from "./cwd.ts";
@@ -13,6 +13,7 @@ import type { RequestContext } from "./peer.ts";
 import { provenanceMeta, sessionProvenance } from "./provenance.ts";
 import { mcpEntries } from "./mcp_servers.ts";
 import type { LoadParams, NewParams, ResumeParams } from "./schema.ts";
+import { choiceOf, storedRow } from "./stored.ts";
 import { SessionView } from "./view.ts";
 
 interface Place {
@@ -89,6 +90,7 @@ async function introduce(
 export async function newSession(connection: Connection, params: NewParams, context: RequestContext) {
   const { hermes, chosenModel } = connection;
   const place = await existingPlace(connection, params);
+  await hermes.models.settling?.(chosenModel);
   requireModel(connection, chosenModel);
   const session = await introduce(connection, context, (view) =>
     hermes.sessions.create({
@@ -107,16 +109,9 @@ export async function newSession(connection: Connection, params: NewParams, cont
 
 /** The provider gate for a copy: the model is that of its source. Throws -32002 when there is no such source. */
 function requireForkable(connection: Connection, id: string): void {
-  const { hermes, sources } = connection;
-  const row = hermes.store().getSession(id);
-  if (!row || (sources && !sources.includes(row.source))) throw sessionNotFound(id);
-  const { model, provider, baseUrl, apiMode } = (hermes.store().tipOf(id) ?? row).config;
-  requireModel(connection, {
-    ...(model === undefined ? {} : { model }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(apiMode === undefined ? {} : { apiMode }),
-  });
+  const row = storedRow(connection, id);
+  if (!row) throw sessionNotFound(id);
+  requireModel(connection, choiceOf((connection.hermes.store().tipOf(id) ?? row).config));
 }
 
 /** How many messages end with the last call that has its result; a call that runs is not copied (acp.md C3). */
@@ -168,7 +163,7 @@ export async function forkSession(connection: Connection, params: ResumeParams, 
 
 /** Opens a stored session where the client now has it; a missing directory is accepted and told. */
 async function reopen(connection: Connection, params: LoadParams | ResumeParams, context: RequestContext) {
-  const { hermes, host } = connection;
+  const { host } = connection;
   const place: Place = {
     cwd: requirePath("cwd", params.cwd, host),
     additionalDirectories: (params.additionalDirectories ?? [])
@@ -176,17 +171,32 @@ async function reopen(connection: Connection, params: LoadParams | ResumeParams,
   };
   const { view, session } = await openSession(connection, params.sessionId, place);
   view.requireOpen();
-  if (!session.running && !isAt(session, place)) await session.setCwd(place.cwd, place.additionalDirectories);
-  const stat = await hermes.platform.files.stat(session.cwd).catch(() => null);
-  view.files.openedWithout(stat?.isDirectory ? null : session.cwd);
-  if (!stat?.isDirectory) {
-    view.report(`The directory ${session.cwd} does not exist: file and terminal tools will fail.`);
+  const servers = params.mcpServers ? mcpEntries(params.mcpServers) : null;
+  if (session.running && !isAt(session, place)) {
+    view.prompts.betweenTurns(() => moveLater(view, session, place, servers));
+  } else {
+    if (!isAt(session, place)) await session.setCwd(place.cwd, place.additionalDirectories);
+    view.lookAtCwd(session);
+    view.requireOpen();
+    // Servers start in the session's directory: it must be the new one by now.
+    if (servers) session.setMcpServers(servers);
   }
-  view.requireOpen();
-  // Servers start in the session's directory: it must be the new one by now.
-  if (params.mcpServers) session.setMcpServers(mcpEntries(params.mcpServers));
   context.afterResponse(() => view.sendOpening());
   return { view, session };
+}
+
+/** The turn that ran has kept its directory; the next one has the new one, in force before it is stored. */
+function moveLater(
+  view: SessionView,
+  session: Session,
+  place: Place,
+  servers: McpServerEntry[] | null,
+): void {
+  session.setCwd(place.cwd, place.additionalDirectories).catch((error) => {
+    view.report(`The session stays in ${session.cwd}: ${error instanceof Error ? error.message : error}`);
+  });
+  if (servers) session.setMcpServers(servers);
+  view.lookAtCwd(session);
 }
 
 function isAt(session: Session, place: Place): boolean {
@@ -232,23 +242,19 @@ export async function loadSession(connection: Connection, params: LoadParams, co
  */
 export async function closeSession(connection: Connection, id: string): Promise<void> {
   const view = connection.views.get(id);
-  if (!view?.isActive || !view.session && !isKnown(connection, id)) throw sessionNotFound(id);
+  if (!view?.isActive || !view.session && !storedRow(connection, id)) throw sessionNotFound(id);
   await endSession(connection, view, async (session) => await session?.close("agent_close"));
 }
 
 /** Removes the conversation from all lists; an unknown id is a success without effect. */
 export async function deleteSession(connection: Connection, id: string): Promise<void> {
-  if (!isKnown(connection, id)) return;
-  const remove = () => connection.hermes.sessions.delete(id);
   const view = connection.views.get(id);
+  // A live one may have been deleted by another process meanwhile.
+  if (!view?.session && !storedRow(connection, id)) return;
+  const remove = () => connection.hermes.sessions.delete(id);
   if (view) return await endSession(connection, view, remove);
   await connection.ending.get(id);
   await remove();
-}
-
-function isKnown({ hermes, sources }: Connection, id: string): boolean {
-  const row = hermes.store().getSession(id);
-  return row !== null && (!sources || sources.includes(row.source));
 }
 
 async function endSession(

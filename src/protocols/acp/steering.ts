@@ -11,6 +11,7 @@ import { invalidParams, toRpcError } from "./errors.ts";
 import type { RequestContext } from "./peer.ts";
 import type { ContentBlock } from "./schema.ts";
 import { openSession } from "./sessions.ts";
+import { storedRow } from "./stored.ts";
 import type { SessionView } from "./view.ts";
 
 export interface SteeringParams {
@@ -53,26 +54,46 @@ function detachedContext(view: SessionView, method: string): RequestContext {
   };
 }
 
+/** The text, or `null` when it is more than text. Throws -32602 when there is nothing at all. */
+async function readPrompt(
+  connection: Connection,
+  prompt: readonly ContentBlock[],
+  buffer?: (path: string) => Promise<string | null>,
+): Promise<string | null> {
+  const reader = {
+    host: connection.host,
+    files: connection.hermes.platform.files,
+    ...(buffer ? { buffer } : {}),
+  };
+  const { content } = await buildContent(prompt, reader);
+  if (content === null) throw invalidParams("Invalid params: the prompt is empty", { field: "prompt" });
+  return typeof content === "string" ? content : null;
+}
+
+function reasonFor(text: string | null): SteeringReason {
+  return text === null ? "unsupportedContent" : "noRunningTurn";
+}
+
 export async function steerSession(
   connection: Connection,
   params: SteeringParams,
   context: RequestContext,
 ): Promise<SteeringResult | void> {
-  const { view, session } = await openSession(connection, params.sessionId);
+  const { sessionId, prompt } = params;
+  const isOpen = connection.views.get(sessionId)?.isActive === true;
+  // What is handed back opens no session for it.
+  if (!isOpen && wantsPrompt(params._meta) && storedRow(connection, sessionId)) {
+    return { outcome: "promptRequired", reason: reasonFor(await readPrompt(connection, prompt)) };
+  }
+  const { view, session } = await openSession(connection, sessionId);
   // What the editor holds is asked for on behalf of a running turn only; a turn of its own asks again.
-  const reader = {
-    host: connection.host,
-    files: connection.hermes.platform.files,
-    ...(view.prompts.inTurn ? { buffer: (path: string) => view.files.buffer(path, context.signal) } : {}),
-  };
-  const { content } = await buildContent(params.prompt, reader);
-  if (content === null) throw invalidParams("Invalid params: the prompt is empty", { field: "prompt" });
-  const isText = typeof content === "string";
-  if (isText && await view.prompts.steer(content)) return { outcome: "injected" };
+  const buffer = view.prompts.inTurn ? (path: string) => view.files.buffer(path, context.signal) : undefined;
+  const text = await readPrompt(connection, prompt, buffer);
+  if (text !== null && await view.prompts.steer(text)) return { outcome: "injected" };
   view.requireOpen();
-  const reason: SteeringReason = isText ? "noRunningTurn" : "unsupportedContent";
+  const reason = reasonFor(text);
   if (wantsPrompt(params._meta)) return { outcome: "promptRequired", reason };
   if (!session.model) throw gateError(connection, session.modelError);
   context.respond({ outcome: "startedNewTurn", reason });
-  view.prompts.accept(params.prompt, detachedContext(view, context.method));
+  view.prompts.accept(prompt, detachedContext(view, context.method));
 }

@@ -57,12 +57,17 @@ export class SessionView {
     return this.#session?.closed === false ? this.#session : null;
   }
 
-  /** The live session, restored from the store when it is not in memory. Throws -32002 for an unknown id. */
+  /** The live session, restored from the store when it is not in memory. Throws -32002 for an unknown or deleted id. */
   async open(place: { cwd?: string; additionalDirectories?: readonly string[] } = {}): Promise<Session> {
     this.requireOpen();
-    if (this.session) return this.session;
+    if (this.session && !this.#isGone(this.session)) return this.session;
     this.#opening ??= this.#restore(place).finally(() => this.#opening = null);
     return await this.#opening;
+  }
+
+  /** Another process on the same home has deleted it: what runs goes on, nothing else begins (acp.md C3). */
+  #isGone(session: Session): boolean {
+    return !session.running && this.connection.hermes.store().getSession(session.headId) === null;
   }
 
   /** Throws -32800 once the close or the delete of this session has begun: it wins over what still opens it. */
@@ -90,6 +95,7 @@ export class SessionView {
   async #restore(place: { cwd?: string; additionalDirectories?: readonly string[] }): Promise<Session> {
     const { hermes, sources, ending } = this.connection;
     await ending.get(this.id);
+    await this.session?.close("deleted");
     const session = await hermes.sessions.open(this.id, {
       surface: "acp",
       editPolicy: "ask",
@@ -102,6 +108,13 @@ export class SessionView {
     this.adopt(session);
     this.listen();
     return session;
+  }
+
+  /** A session may be opened in a directory that is not there: it is told, and nothing works in it until it is. */
+  lookAtCwd({ cwd }: Session): void {
+    const isThere = this.connection.hermes.platform.files.statSync(cwd)?.isDirectory === true;
+    this.files.openedWithout(isThere ? null : cwd);
+    if (!isThere) this.report(`The directory ${cwd} does not exist: file and terminal tools will fail.`);
   }
 
   /** Takes a session that was just made; nothing is sent before `listen()`. */

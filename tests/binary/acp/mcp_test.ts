@@ -29,6 +29,28 @@ Deno.test("acp 13: a server that never answers delays nothing and is told in the
   });
 });
 
+Deno.test("C5: the tools of a slow server are there in the turn after it has started, and it is told once", async () => {
+  const mcpServers = [stdio("slow", { tools: ["where"], startMs: 5_500 })];
+  await withAcp({ respond: () => "ok" }, async ({ acp, model, rig }) => {
+    const before = acp.now;
+    const sessionId = await acp.newSession(rig.workspace, { mcpServers });
+    await acp.prompt(sessionId, "first");
+    assertWithin(acp.now - before, 5_400);
+    const offered = (request: Json) =>
+      request.body.tools.some((tool: Json) => tool.function.name === "mcp__slow__where");
+    assert(!offered(model.calls()[0]));
+    await eventually(
+      async () => {
+        await acp.prompt(sessionId, "and now");
+        return offered(model.calls().at(-1));
+      },
+      20_000,
+      "the tools of the slow server",
+    );
+    assertEquals(acp.text(sessionId).split('MCP server "slow"').length - 1, 1);
+  });
+});
+
 Deno.test("acp 13: a server that cannot be started is one notice for a client with notices", async () => {
   const mcpServers = [{ name: "files", command: "/bin/false", args: [], env: [] }];
   const capabilities = { session: { notices: {} } };

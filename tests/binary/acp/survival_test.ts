@@ -209,6 +209,25 @@ Deno.test("D3: turns of a client that reads nothing are paused, a cancel works, 
   assert(acp.text(ids[1]) === text.repeat(repeat));
 });
 
+Deno.test("B3: a write that is pending longer than acp.write_stall_s is logged", async () => {
+  const flood = { steps: [{ text: "z".repeat(1_000), repeat: 30_000 }], pack: 50 };
+  await using model = await startModelServer({ respond: () => flood });
+  await using rig = await makeRig({ config: modelConfig(model.url, { acp: { write_stall_s: 1 } }) });
+  await using acp = startAcp(rig, { deaf: true });
+  void acp.send("initialize", { protocolVersion: 1 });
+  void acp.send("session/new", { cwd: rig.workspace, mcpServers: [] });
+  const [id] = await storedSessions(rig.home, 1);
+  const sent = acp.startPrompt(id!, "flood");
+  await eventually(
+    () => /\[WARNING\] .*the client has not read our output for 1 s/.test(acp.stderr),
+    20_000,
+    "the warning",
+  );
+  await acp.cancel(id!);
+  acp.startReading();
+  assertEquals((await sent.answer).result.stopReason, "cancelled");
+});
+
 Deno.test("C9: acp.legacy_models adds the models of older clients to new, load, resume and fork", async () => {
   await withAcp(
     { turns: ["one"], config: { acp: { legacy_models: true } } },

@@ -1,7 +1,7 @@
 /** One turn on the wire (acp.md E, rows 15–22, 33–37; FC-01.2, FC-03.1, FC-04, FC-27). */
 import { calls, type Json, withAcp } from "../../support/acp_driver.ts";
-import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
-import type { ScriptTurn } from "../../support/model_server.ts";
+import { assert, assertEquals, assertMatch, assertWithin } from "../../support/assert.ts";
+import { type ScriptTurn, startModelServer } from "../../support/model_server.ts";
 import { eventually } from "../../support/program.ts";
 
 /** Answers to the client must be seen only where the case wants one. */
@@ -389,4 +389,74 @@ Deno.test("C10: a quiet turn sends an empty chunk as a sign of life", async () =
       assertEquals(acp.text(sessionId), "late");
     },
   );
+});
+
+Deno.test("C10: the sign of life comes after the interval, counted from the last frame, and not before", async () => {
+  const turn: ScriptTurn = { steps: [{ delay_ms: 800, text: "a" }, { delay_ms: 5_000, text: "b" }] };
+  await withAcp(
+    { turns: [turn], config: { acp: { keepalive_interval_s: 2 } } },
+    async ({ acp, sessionId }) => {
+      const sent = acp.startPrompt(sessionId, "go");
+      assertEquals((await sent.answer).result.stopReason, "end_turn");
+      const chunks = acp.frames.filter(({ frame }) =>
+        frame.params?.update?.sessionUpdate === "agent_message_chunk"
+      );
+      assertEquals(chunks.slice(0, 3).map(({ frame }) => frame.params.update.content.text), ["a", "", ""]);
+      // Twice the interval would be 4 s.
+      const waited = chunks[1]!.at - chunks[0]!.at;
+      assert(waited > 1_500, `${waited} ms`);
+      assertWithin(waited, 3_500);
+    },
+  );
+});
+
+Deno.test("C9, C11, C12: a command is one chunk, then usage, then its answer; a load shows none of it", async () => {
+  await withAcp({ turns: ["one"], models: ["scripted", "other"] }, async ({ acp, rig, sessionId }) => {
+    await acp.prompt(sessionId, "hello");
+    for (
+      const [command, wanted] of [["/help", []], ["/model other", ["config_option_update", "usage_update"]]]
+    ) {
+      const from = acp.frames.length;
+      const sent = acp.startPrompt(sessionId, command as string);
+      await sent.answer;
+      const seen = acp.updates(sessionId, from).map((u) => u.sessionUpdate);
+      assertEquals(seen, [...wanted!, "agent_message_chunk", "usage_update"]);
+      assertEquals(acp.indexOfAnswer(sent.id), acp.frames.length - 1);
+    }
+    const from = acp.frames.length;
+    await acp.request("session/load", { sessionId, cwd: rig.workspace, mcpServers: [] });
+    const shown = acp.updates(sessionId, from).filter((u) => /message_chunk/.test(u.sessionUpdate));
+    assertEquals(shown.map((u) => u.content.text), ["hello", "one"]);
+  });
+});
+
+Deno.test("C10: prompts and /queue keep the order of their lines", async () => {
+  await withAcp({ turns: [SLOW("A"), "C", "D", "E"] }, async ({ acp, model, sessionId }) => {
+    const first = acp.startPrompt(sessionId, "a");
+    await acp.update((u) => u.content?.text === "…");
+    const rest = ["/queue c", "d", "/queue e"].map((line) => acp.startPrompt(sessionId, line));
+    const ends = await Promise.all([first, ...rest].map((one) => one.answer));
+    assertEquals(ends.map((end) => end.result.stopReason), Array(4).fill("end_turn"));
+    assertEquals(model.calls().map(lastUser), ["a", "c", "d", "e"]);
+  });
+});
+
+Deno.test("C5, C11: another model that takes over is a notice at once, else the first chunk of the turn", async () => {
+  for (const notices of [false, true]) {
+    const failing = { steps: [{ error: { status: 401, message: "nope" } }] };
+    await using good = await startModelServer({ turns: ["from the other"] });
+    const config = { fallback_providers: [{ provider: "custom", model: "scripted", base_url: good.url }] };
+    const capabilities = notices ? { session: { notices: {} } } : {};
+    await withAcp({ turns: [failing], config, capabilities }, async ({ acp, sessionId }) => {
+      assertEquals((await acp.prompt(sessionId, "hello")).stopReason, "end_turn");
+      const told = acp.updates(sessionId).filter((u) => /message_chunk|notice/.test(u.sessionUpdate));
+      assertEquals(told.map((u) => u.sessionUpdate), [
+        notices ? "notice" : "agent_message_chunk",
+        "agent_message_chunk",
+      ]);
+      assertMatch(notices ? told[0].title : told[0].content.text, /401.*going on with scripted/);
+      assertEquals(told[1].content.text, "from the other");
+      assert(told[0].messageId !== told[1].messageId);
+    });
+  }
 });

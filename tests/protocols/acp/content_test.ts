@@ -106,6 +106,23 @@ Deno.test("acp 19: buildContent() reads a small text file without its BOM", asyn
   assertEquals(built.displayText, "[Attached file: a%20b.txt]");
 });
 
+Deno.test("buildContent() reads the file of a link that names lines of it, unless a file is named so", async () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const files = readerOf({ "/w/a b.ts": bytes("whole"), "/w/c#1.ts": bytes("sharp") });
+  const bodies: [string, string][] = [
+    ["file:///w/a%20b.ts#L10:20", "whole"],
+    ["file:///w/a%20b.ts?symbol=x#L1", "whole"],
+    ["file:///w/c#1.ts", "sharp"],
+    ["file:///w/c%231.ts", "sharp"],
+    ["file:///w/none.ts#L1", "[Cannot read the file: it does not exist]"],
+    ["/w/a b.ts#L1", "[Cannot read the file: it does not exist]"],
+  ];
+  for (const [uri, body] of bodies) {
+    const { content } = await build([link(uri, { name: "n" })], files);
+    assertEquals(content, `[Attached file: n]\nURI: ${uri}\n\n${body}`);
+  }
+});
+
 Deno.test("acp 19: buildContent() cuts a 600 KiB file at 524288 bytes and says so", async () => {
   const big = encoder.encode("x".repeat(600 * 1024));
   const { content } = await build([link("file:///w/big.txt")], readerOf({ "/w/big.txt": big }));
