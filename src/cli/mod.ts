@@ -179,7 +179,11 @@ async function refuseUnknown(word: string, platform: Platform): Promise<number> 
 
 /** Some registries start the program under this name without a subcommand. */
 function wasStartedAsAcp(platform: Platform): boolean {
-  return /(^|[/\\])hermes-acp(\.exe)?$/i.test(platform.execPath());
+  const isAcp = (path: string) => /(^|[/\\])hermes-acp(\.exe)?$/i.test(path);
+  if (isAcp(platform.execPath())) return true;
+  // Through a link the program's file has its own name; the one it was called by stands here.
+  if (platform.os !== "linux") return false;
+  return isAcp(platform.files.readTextSync("/proc/self/cmdline")?.split("\0")[0] ?? "");
 }
 
 /** What stands before the command: `-p <name>`, `--profile <name>`, `--profile=<name>`. */

@@ -31,23 +31,39 @@ export async function openKeyAsker(terminal: Terminal): Promise<Asker> {
   const prompts = await import("@clack/prompts");
   const streams = { input: process.stdin, output: screenOf(terminal) };
   const left = (answer: unknown): answer is symbol => prompts.isCancel(answer);
+  /** Ctrl-D and the end of the input leave, too; the library would wait for ever. */
+  async function ask<T>(put: (common: typeof streams & { signal: AbortSignal }) => Promise<T>): Promise<T> {
+    const leave = new AbortController();
+    const onKey = (_text: unknown, key?: { ctrl?: boolean; name?: string }) => {
+      if (key?.ctrl && key.name === "d") leave.abort();
+    };
+    const onEnd = () => leave.abort();
+    process.stdin.on("keypress", onKey);
+    process.stdin.once("end", onEnd);
+    try {
+      return await put({ ...streams, signal: leave.signal });
+    } finally {
+      process.stdin.off("keypress", onKey);
+      process.stdin.off("end", onEnd);
+    }
+  }
   return {
     async choose(message: string, choices: readonly Choice[]) {
       const options = choices.map(({ label, hint }, value) => ({ value, label, ...(hint ? { hint } : {}) }));
-      const answer = await prompts.select({ message, options, maxItems: ROWS, ...streams });
+      const answer = await ask((common) => prompts.select({ message, options, maxItems: ROWS, ...common }));
       return left(answer) ? null : answer;
     },
     async text(message, example) {
       const placeholder = example === undefined ? {} : { placeholder: `for example ${example}` };
-      const answer = await prompts.text({ message, ...placeholder, ...streams });
+      const answer = await ask((common) => prompts.text({ message, ...placeholder, ...common }));
       return left(answer) ? null : (answer ?? "").trim();
     },
     async secret(message) {
-      const answer = await prompts.password({ message, mask: "", ...streams });
+      const answer = await ask((common) => prompts.password({ message, mask: "", ...common }));
       return left(answer) ? null : (answer ?? "").trim();
     },
     async confirm(message) {
-      const answer = await prompts.confirm({ message, initialValue: false, ...streams });
+      const answer = await ask((common) => prompts.confirm({ message, initialValue: false, ...common }));
       return answer === true;
     },
     close: () => {

@@ -59,13 +59,15 @@ terminalTest("setup on a terminal with a wrong key says so and leaves nothing be
   assertEquals([...Deno.readDirSync(rig.home)].some(({ name }) => name === "config.jsonc"), false);
 });
 
-terminalTest("setup on a terminal is left by Ctrl-C, exit 1, and writes nothing", async () => {
-  await using rig = await makeRig();
-  await using terminal = onTerminal(["setup"], { rig, after: "stty -a" });
-  await terminal.see(/More providers/);
-  await terminal.send(KEY.ctrlC);
-  await terminal.see(/cancelled; nothing was changed/);
-  assertEquals(await terminal.exitCode, 1);
-  assertMatch(terminal.screen(), /[^-]icanon[\s\S]*[^-]echo /);
-  assertEquals([...Deno.readDirSync(rig.home)].some(({ name }) => name === "config.jsonc"), false);
-});
+for (const [name, keys] of [["Ctrl-C", KEY.ctrlC], ["Ctrl-D", "\x04"]] as const) {
+  terminalTest(`setup on a terminal is left by ${name}, exit 1, and writes nothing`, async () => {
+    await using rig = await makeRig();
+    await using terminal = onTerminal(["setup"], { rig, after: "stty -a" });
+    await terminal.see(/More providers/);
+    await terminal.send(keys);
+    await terminal.see(/cancelled; nothing was changed/);
+    assertEquals(await terminal.exitCode, 1);
+    assertMatch(terminal.screen(), /[^-]icanon[\s\S]*[^-]echo /);
+    assertEquals([...Deno.readDirSync(rig.home)].some(({ name }) => name === "config.jsonc"), false);
+  });
+}
