@@ -30,6 +30,9 @@ import { VERSION } from "./version.ts";
 /** How long the end waits for the last entries of the audit trail. */
 const JOURNAL_MS = 1_000;
 
+/** An editor is not kept waiting for a locked database (acp.md D6): the turn goes on and is stored when that is possible. */
+const EDITOR_WAIT_MS = 5_000;
+
 async function loadRooms(deps: RoomsDeps): Promise<Rooms> {
   const { createRooms } = await import("./rooms.ts");
   return createRooms(deps);
@@ -48,7 +51,11 @@ export function openHermes(
   function store(): Store {
     if (!opened) {
       makeHome(platform, config.home);
-      opened = openStore(options.storePath ?? `${config.home}/hermes.db`, { platform, log });
+      opened = openStore(options.storePath ?? `${config.home}/hermes.db`, {
+        platform,
+        log,
+        ...(options.surface === "acp" ? { longestWaitMs: EDITOR_WAIT_MS } : {}),
+      });
     }
     return opened;
   }

@@ -7,6 +7,7 @@ import type {
   Content,
   ContentPart,
   Message,
+  TodoItem,
   ToolCall,
   ToolMessage,
   ToolMeta,
@@ -129,12 +130,14 @@ function decodeCalls(value: SqlValue | undefined): ToolCall[] {
 
 interface DisplayMetadata {
   readonly displayText?: string;
+  readonly todos?: readonly TodoItem[];
   readonly meta?: ToolMeta;
 }
 
 function encodeMetadata(message: Message): string | null {
-  if (message.role === "user" && message.displayText !== undefined) {
-    return JSON.stringify({ displayText: message.displayText });
+  if (message.role === "user") {
+    const { displayText, todos } = message;
+    return displayText === undefined && todos === undefined ? null : JSON.stringify({ displayText, todos });
   }
   if (message.role !== "tool" || message.meta === undefined) return null;
   const text = JSON.stringify({ meta: message.meta });
@@ -271,11 +274,12 @@ function toMessage(row: MessageRow): Message {
   const content = decodeContent(row[9]);
   if (role === "assistant") return toAssistant(row, content, base);
   if (role === "tool") return toTool(row, content, base);
-  const { displayText } = parseJson<DisplayMetadata>(row[14]) ?? {};
+  const { displayText, todos } = parseJson<DisplayMetadata>(row[14]) ?? {};
   const user: UserMessage = {
     role: "user",
     content: content ?? "",
     ...(displayText === undefined ? {} : { displayText }),
+    ...(todos === undefined ? {} : { todos }),
     ...base,
   };
   return user;

@@ -73,6 +73,8 @@ import { STAMP_BUDGET_MS, TRANSCRIPT_BUDGET_MS, Writer } from "./writer.ts";
 export interface StoreDeps {
   readonly platform: Platform;
   readonly log: Logger;
+  /** Milliseconds that a write may wait for another program at most, whatever it is; absent: core.md D.2. */
+  readonly longestWaitMs?: number;
 }
 
 /**

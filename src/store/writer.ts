@@ -42,6 +42,7 @@ export class Writer {
   readonly #db: Db;
   readonly #platform: Platform;
   readonly #log: Logger;
+  readonly #longestWaitMs: number;
   /** Called after each finished write, never inside one. */
   readonly #onWrite: () => void;
   /** Waiting for a lock, oldest first; the head stays here until it is settled. */
@@ -54,8 +55,12 @@ export class Writer {
   /** When the last job was done. */
   #lastAt = -Infinity;
 
-  constructor(db: Db, deps: { platform: Platform; log: Logger; onWrite: () => void }) {
+  constructor(
+    db: Db,
+    deps: { platform: Platform; log: Logger; onWrite: () => void; longestWaitMs?: number },
+  ) {
     this.#db = db;
+    this.#longestWaitMs = deps.longestWaitMs ?? Infinity;
     this.#platform = deps.platform;
     this.#log = deps.log;
     this.#onWrite = deps.onWrite;
@@ -78,7 +83,8 @@ export class Writer {
       }
     }
     return new Promise<T>((resolve, reject) => {
-      const job = { run, since, budgetMs, resolve: resolve as (value: unknown) => void, reject };
+      const budget = Math.min(budgetMs, this.#longestWaitMs);
+      const job = { run, since, budgetMs: budget, resolve: resolve as (value: unknown) => void, reject };
       if (!isFree || !isBurst || !this.#join(job)) this.#wait([job]);
     });
   }

@@ -391,3 +391,29 @@ Deno.test("C11: a compaction in a turn is one card from its beginning to its end
     assert(cards()[2]![0] !== first![0]);
   });
 });
+
+Deno.test("D6: a locked database is an error of setting up after 5 s and holds up no turn, which is stored afterwards", async () => {
+  const turns = ["one", "two", "three"];
+  await withAcp({ turns }, async ({ acp, rig, sessionId, again }) => {
+    await acp.prompt(sessionId, "a");
+    const { DatabaseSync } = await import("node:sqlite");
+    const other = new DatabaseSync(`${rig.home}/hermes.db`, { timeout: 10_000 });
+    other.exec("BEGIN IMMEDIATE");
+    try {
+      const { error } = await acp.send("session/new", { cwd: rig.workspace, mcpServers: [] }).answer;
+      assertEquals(error.code, -32603);
+      assertMatch(error.message, /5 s/);
+      // Answered while the lock is still held.
+      assertEquals((await acp.prompt(sessionId, "b")).stopReason, "end_turn");
+    } finally {
+      other.exec("ROLLBACK");
+      other.close();
+    }
+    assertEquals((await acp.prompt(sessionId, "c")).stopReason, "end_turn");
+    await acp.close();
+    await using next = await again();
+    await next.request("session/load", { sessionId, cwd: rig.workspace, mcpServers: [] });
+    const said = conversation(next.updates(sessionId)).map((u) => u.content.text);
+    assertEquals(said, ["a", "one", "b", "two", "c", "three"]);
+  });
+});
