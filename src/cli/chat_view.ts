@@ -2,7 +2,7 @@
  * The screen of `hermes chat`: a reader of the event stream that prints text as it comes and a tool call in one or
  * two lines. In a pipe only what the agent says goes to stdout. Knows nothing of input.
  */
-import type { CoreEvent, TurnResult } from "@/core/contract.ts";
+import { type CoreEvent, turnLimit, type TurnResult } from "@/core/contract.ts";
 import type { Terminal } from "./terminal.ts";
 import { subagentLine } from "./subagent_lines.ts";
 import { withoutControls } from "./text_layout.ts";
@@ -154,7 +154,7 @@ function endLines(result: TurnResult): { text: string; isError: boolean }[] {
       lines.push({ text: 'cut off by the output limit; say "go on" for the rest', isError: true });
       break;
     case "max_turns":
-      lines.push({ text: "the turn budget is used up; this is a summary", isError: true });
+      lines.push({ text: turnLimit(result)!.text, isError: true });
       break;
   }
   if (result.warning) lines.push({ text: `warning: ${result.warning}`, isError: false });

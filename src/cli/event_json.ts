@@ -8,6 +8,7 @@ import {
   assertNever,
   type CoreEvent,
   type ToolCallView,
+  turnLimit,
   type TurnResult,
   type Usage,
 } from "@/core/contract.ts";
@@ -59,11 +60,13 @@ function outcomeText(outcome: AskOutcome): string {
 
 /** The fields of the result that are the turn's own; `run` adds the exit code and what was blocked. */
 export function resultJson(result: TurnResult): Json {
+  const limit = turnLimit(result);
   return {
     outcome: result.outcome,
     text: result.text,
     exit_reason: result.exitReason,
     partial: result.partial,
+    ...(limit ? { "hermes.limit": limit } : {}),
     model: result.model,
     provider: result.provider,
     api_calls: result.apiCalls,

@@ -21,7 +21,7 @@ export const EXIT_HELP: readonly (readonly [number, string])[] = [
   [EXIT.usage, "wrong usage: an option, or a name, value or directory that is none"],
   [EXIT.needsApproval, "something needed an approval and nobody was there to give it"],
   [EXIT.refused, "refused, by the provider's filter or by a safety rule"],
-  [EXIT.limit, "a limit ended it (turn budget, output cap, --timeout)"],
+  [EXIT.limit, "a limit ended it (agent.max_turns, budgets, output cap, --timeout)"],
   [EXIT.interrupted, "interrupted"],
 ];
 

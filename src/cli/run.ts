@@ -4,7 +4,7 @@
  * is not done and ends the program with its own code.
  */
 import type { Hermes } from "@/app/mod.ts";
-import { NOBODY_TO_ASK, type Session, type TurnHandle, type TurnResult } from "@/core/contract.ts";
+import { NOBODY_TO_ASK, type Session, type TurnHandle, turnLimit, type TurnResult } from "@/core/contract.ts";
 import { LONGEST_TIMER_MS } from "@/lib/abort.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs, UsageError } from "./args.ts";
@@ -195,6 +195,6 @@ function endLines(result: TurnResult | null, stop: Stop, timeoutS: number | unde
     case "max_tokens":
       return ["hermes: the answer was cut off by the output limit (model.max_tokens)"];
     case "max_turns":
-      return ["hermes: the turn budget is used up (agent.max_turns); the answer is a summary"];
+      return [`hermes: ${turnLimit(result)!.text}`];
   }
 }

@@ -175,7 +175,8 @@ export const RUN: CommandSpec = {
       [
         "result",
         "always the last line: outcome, text, exit_code, error (code, message), blocked (title, tool, reason, " +
-        "message), model, provider, usage, api_calls, exit_reason, partial, is_demo, duration_ms",
+        "message), model, provider, usage, api_calls, exit_reason, partial, is_demo, duration_ms, " +
+        "hermes.limit (kind, setting, text: which limit ended it)",
       ],
     ],
   }],

@@ -20,6 +20,7 @@ export type {
   CommandInfo,
   CommandResult,
   Commands,
+  CompressionWish,
   OpenedSession,
   PendingWrite,
   PendingWrites,
@@ -168,7 +169,9 @@ export type {
 } from "./ports.ts";
 export type {
   AskPolicy,
+  CompactionPreview,
   CompactionReport,
+  CompactOptions,
   CreateOptions,
   Inflight,
   OpenOptions,
@@ -182,10 +185,13 @@ export type {
 export type { CoreServices, ObservedSession } from "./services.ts";
 export type { Undone } from "./undo.ts";
 export { busyElsewhere } from "./turn_results.ts";
+export type { TurnLimit } from "./turn_limit.ts";
+export { turnLimit } from "./turn_limit.ts";
 export { NOBODY_TO_ASK } from "./session_api.ts";
 export type { MemoryTarget } from "./prompt_memory.ts";
 export type { Eyes } from "./eyes.ts";
 export type { FitImage, FittedImage } from "./image_fitting.ts";
 export { createFitImage, ImageRefusal, SENDABLE } from "./image_fitting.ts";
 export type { SampleAnswer, SampleRequest } from "./sampler.ts";
+export { latestTodos } from "./todo_results.ts";
 export type { BudgetLimits, ModelFacts, PolicyRule, ProviderEntry, Settings } from "./settings.ts";

@@ -32,7 +32,7 @@ export type TurnOutcome =
   | "failed"
   /** The output cap cut the answer. */
   | "max_tokens"
-  /** The iteration budget is used up; `text` is a summary. */
+  /** The steps, a budget or a guardrail ended it: `turnLimit()` says which. After the steps `text` is a summary. */
   | "max_turns"
   /** The provider's filter refused. */
   | "refused";

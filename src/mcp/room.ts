@@ -149,9 +149,7 @@ export class Room {
   startShared(surface: string): void {
     this.#surfaces.add(surface);
     for (const entry of this.#entries()) {
-      if (this.#shared.has(entry.name) || !isSelected(entry.name, this.#deps.config.settings(), surface)) {
-        continue;
-      }
+      if (this.#shared.has(entry.name) || !this.#isSelected(entry.name, surface)) continue;
       this.#shared.set(entry.name, this.#createShared(entry));
     }
   }
@@ -160,7 +158,7 @@ export class Room {
     const { platform } = this.#deps;
     const concerned = () =>
       [...this.#views].filter((view) =>
-        !view.shadows(entry.name) && isSelected(entry.name, this.#deps.config.settings(), view.host.surface)
+        !view.shadows(entry.name) && this.#isSelected(entry.name, view.host.surface)
       );
     return new McpServer(entry, {
       ...this.#serverDeps(),
@@ -193,8 +191,12 @@ export class Room {
   }
 
   #selected(surface: string): McpServer[] {
-    const settings = this.#deps.config.settings();
-    return [...this.#shared.values()].filter((server) => isSelected(server.name, settings, surface));
+    return [...this.#shared.values()].filter((server) => this.#isSelected(server.name, surface));
+  }
+
+  #isSelected(name: string, surface: string): boolean {
+    const { config } = this.#deps;
+    return isSelected(name, config.settings(), surface, config.env("HERMES_TUI_TOOLSETS"));
   }
 
   #entries(): Entry[] {

@@ -13,13 +13,18 @@ export function configuredServers(
 }
 
 /**
- * `platform_toolsets.<surface>` that names a server turns the others off, `no_mcp` all of them;
- * `agent.disabled_toolsets` is taken away last. ACP has all that are configured.
+ * `platform_toolsets.<surface>` that names a server turns the others off, `no_mcp` all of them; on the gateway
+ * `HERMES_TUI_TOOLSETS` (`env`) stands above it and names all that there is. `agent.disabled_toolsets` is taken away
+ * last. ACP has all that are configured.
  */
-export function isSelected(name: string, settings: Settings, surface: string): boolean {
+export function isSelected(name: string, settings: Settings, surface: string, env?: string): boolean {
   const means = (listed: string) => listed === name || listed === toolsetName(name);
   if (settings.agent.disabled_toolsets.some(means)) return false;
   if (surface === "acp") return true;
+  const named = surface === "tui" ? namesIn(env) : [];
+  if (named.length > 0) {
+    return !named.includes("no_mcp") && named.some((item) => item === "all" || item === "*" || means(item));
+  }
   const listed = settings.platform_toolsets?.[surface === "tui" ? "cli" : surface];
   if (!Array.isArray(listed)) return true;
   if (listed.includes("no_mcp")) return false;
@@ -28,4 +33,8 @@ export function isSelected(name: string, settings: Settings, surface: string): b
     servers.some((server) => item === server || item === toolsetName(server))
   );
   return !namesOne || listed.some((item) => typeof item === "string" && means(item));
+}
+
+function namesIn(list: string | undefined): string[] {
+  return (list ?? "").split(",").map((name) => name.trim()).filter(Boolean);
 }

@@ -248,3 +248,21 @@ Deno.test("core G.2, B.2: a server goes by its name and by mcp-<name> where tool
     assertEquals(["box", "desk"].map((name) => isSelected(name, without, "acp")), [false, true]);
   }
 });
+
+Deno.test("core B.2: on the gateway HERMES_TUI_TOOLSETS names the servers that there are, above platform_toolsets", () => {
+  const settings = {
+    agent: { disabled_toolsets: ["desk"] },
+    platform_toolsets: { cli: ["no_mcp"] },
+    mcp_servers: { box: {}, shelf: {}, desk: {} },
+  } as unknown as Settings;
+  const chosen = (env: string | undefined, surface = "tui") =>
+    ["box", "shelf", "desk"].filter((name) => isSelected(name, settings, surface, env));
+  assertEquals(chosen("file"), []);
+  assertEquals(chosen("file, mcp-box"), ["box"]);
+  assertEquals(chosen("shelf"), ["shelf"]);
+  assertEquals(chosen("all"), ["box", "shelf"]);
+  assertEquals(chosen("*,no_mcp"), []);
+  for (const none of [undefined, "", " , "]) assertEquals(chosen(none), []);
+  assertEquals(chosen("box", "cli"), []);
+  assertEquals(chosen("box", "acp"), ["box", "shelf"]);
+});

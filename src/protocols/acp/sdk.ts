@@ -33,6 +33,7 @@ export interface PromptUsage {
 export interface PromptResponse {
   readonly stopReason: StopReason;
   readonly usage?: PromptUsage;
+  readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
 /** The protocol version we speak, whatever the client asks for (acp.md A6.1). */

@@ -4,6 +4,7 @@ import {
   NO_USAGE,
   promptTokens,
   type TurnHandle,
+  type TurnLimit,
   type TurnOutcome,
   type Usage,
   type UserInput,
@@ -23,6 +24,8 @@ export class Ticket {
   /** Steer text that met no tool boundary: one more user message of this prompt. */
   followUp: string | null = null;
   usage: Usage = NO_USAGE;
+  /** Which limit ended its turn. */
+  limit: TurnLimit | null = null;
   /** Prompts that were dropped together with it. */
   dropped = 0;
 
@@ -45,7 +48,11 @@ export class Ticket {
 
   answer(stopReason: StopReason): void {
     const usage = usageOf(this.usage);
-    const response: PromptResponse = { stopReason, ...(usage ? { usage } : {}) };
+    const response: PromptResponse = {
+      stopReason,
+      ...(usage ? { usage } : {}),
+      ...(this.limit ? { _meta: { hermes: { limit: this.limit } } } : {}),
+    };
     this.context.respond(response);
   }
 }

@@ -1,5 +1,6 @@
 /** Environment variables that a start of the gateway honours (tui-gateway.md I), each seen from the wire. */
 import { assert, assertEquals } from "../../support/assert.ts";
+import { stdioServer } from "../../support/mcp_server.ts";
 import { eventually } from "../../support/program.ts";
 import { dangerous, exists, sentTexts, terminal, toolTurn, withGateway } from "./scene.ts";
 import { withWsGateway } from "./ws_scene.ts";
@@ -28,6 +29,33 @@ Deno.test("HERMES_TUI_TOOLSETS offers these toolsets and no others; all is no fi
   };
   assertEquals(await toolsets("file, todo"), ["file", "todo"]);
   assert((await toolsets("all")).length > 5);
+});
+
+Deno.test("core B.2: HERMES_TUI_TOOLSETS offers the MCP servers it names and no others, also in focus mode", async () => {
+  const mcp_servers = { box: stdioServer({ tools: ["echo"] }), desk: stdioServer({ tools: ["env"] }) };
+  const offered = async (value: string, more: Record<string, unknown> = {}): Promise<string[]> => {
+    let found: string[] = [];
+    const config = { mcp_servers, mcp_discovery_timeout: 20, ...more };
+    await withGateway(
+      { config, model: { turns: ["ok"] }, env: { HERMES_TUI_TOOLSETS: value } },
+      async (scene) => {
+        const { sid } = await scene.host.session();
+        await scene.host.turn(sid, "go");
+        const tools = scene.model.calls()[0]!.body.tools as { function: { name: string } }[];
+        found = tools.map((tool) => tool.function.name).filter((name) => /^(mcp__|patch$)/.test(name))
+          .toSorted();
+      },
+    );
+    return found;
+  };
+  const focus = { agent: { coding_context: "focus" } };
+  assertEquals(await offered("file"), ["patch"]);
+  assertEquals(await offered("file,mcp-box"), ["mcp__box__echo", "patch"]);
+  assertEquals(await offered("file,desk", focus), ["mcp__desk__env", "patch"]);
+  assertEquals(await offered("all", focus), ["mcp__box__echo", "mcp__desk__env", "patch"]);
+  // Not named, they stay as `platform_toolsets.cli` has them.
+  const listed = { ...focus, platform_toolsets: { cli: ["file", "box"] } };
+  assertEquals(await offered("", listed), ["mcp__box__echo", "patch"]);
 });
 
 Deno.test("HERMES_IGNORE_RULES leaves the project's file out of the prompt", async () => {

@@ -229,8 +229,31 @@ for (
     ],
     [
       "a used-up iteration budget is length with its own code",
-      { outcome: "max_turns", text: "summary", partial: true },
-      ["length", { partial: true, failed: false, error_code: "max_iterations" }],
+      { outcome: "max_turns", text: "summary", partial: true, exitReason: "max_iterations_reached(1/1)" },
+      ["length", {
+        partial: true,
+        failed: false,
+        error_code: "max_iterations",
+        limit: {
+          kind: "iterations",
+          setting: "agent.max_turns",
+          text: "The iteration budget is used up (1 model call in one turn); agent.max_turns raises it",
+        },
+      }],
+    ],
+    [
+      "a budget that ends the turn is length with a code of its own",
+      { outcome: "max_turns", text: "Stopped", partial: true, exitReason: "budget_exhausted(day.usd)" },
+      ["length", {
+        partial: true,
+        failed: false,
+        error_code: "budget_exhausted",
+        limit: {
+          kind: "usd",
+          setting: "budgets.day.usd",
+          text: "The budget of money for today is used up; budgets.day.usd raises it",
+        },
+      }],
     ],
     [
       "a refusal by the provider's filter is content_filter",

@@ -9,7 +9,10 @@ import { renderCompletion, type RenderTarget, TurnRenderer } from "../../../src/
 const SECRET = "sk-secret";
 
 /** As much of the facade as the renderer uses. */
-const hermes = { redact: (text: string) => text.replaceAll(SECRET, "***") } as unknown as Hermes;
+const hermes = {
+  redact: (text: string) => text.replaceAll(SECRET, "***"),
+  config: { env: () => undefined },
+} as unknown as Hermes;
 
 class Recorder implements RenderTarget {
   readonly sent: [string, unknown?][] = [];
@@ -368,6 +371,20 @@ Deno.test("renderCompletion() tells apart how turns end", () => {
     status: "complete",
     warning: "The output limit ended the answer early",
     partial: true,
+  });
+  const stopped = of({
+    outcome: "max_turns",
+    partial: true,
+    exitReason: "budget_exhausted(session.tokens)",
+    warning: "not saved",
+  });
+  const text = "The budget of tokens for this session is used up; budgets.session.tokens raises it";
+  assertEquals(stopped, {
+    text: "Done.",
+    status: "complete",
+    warning: `not saved; ${text}`,
+    partial: true,
+    "hermes.limit": { kind: "tokens", setting: "budgets.session.tokens", text },
   });
   assertEquals(of({ reasoning: "hm", warning: "not saved" }), {
     text: "Done.",

@@ -41,6 +41,30 @@ export const NamedList = z.looseObject({
   data: z.array(z.looseObject({ name: text, description: text })),
 });
 
+/** `hermes.limit`: which limit ended the turn, the setting that raises it, and a sentence for people. */
+const Limit = z.looseObject({
+  kind: z.enum(["iterations", "model_calls", "tokens", "usd", "seconds", "guardrail"]),
+  setting: text,
+  text,
+});
+const Limited = z.optional(z.looseObject({ limit: z.optional(Limit) }));
+/** Of a turn that is not whole. */
+const Cut = z.optional(z.looseObject({
+  completed: z.literal(false),
+  partial: z.boolean(),
+  failed: z.boolean(),
+  error: text,
+  error_code: z.enum([
+    "output_truncated",
+    "max_iterations",
+    "budget_exhausted",
+    "guardrail_halt",
+    "content_filter",
+    "agent_error",
+  ]),
+  limit: z.optional(Limit),
+}));
+
 const ChatUsage = z.looseObject({ prompt_tokens: count, completion_tokens: count, total_tokens: count });
 export const ChatCompletion = z.looseObject({
   id: text,
@@ -53,6 +77,7 @@ export const ChatCompletion = z.looseObject({
     finish_reason: z.enum(["stop", "length", "tool_calls", "content_filter", "error"]),
   })),
   usage: ChatUsage,
+  hermes: Cut,
 });
 export const ChatChunk = z.looseObject({
   id: text,
@@ -75,6 +100,7 @@ export const ResponseObject = z.looseObject({
   output: z.array(z.looseObject({ id: text, type: text })),
   error: z.nullable(z.looseObject({ code: text, message: text })),
   incomplete_details: z.nullable(z.looseObject({ reason: text })),
+  hermes: Limited,
   instructions: maybe,
   previous_response_id: maybe,
   usage: z.nullable(z.looseObject({ input_tokens: count, output_tokens: count, total_tokens: count })),
@@ -116,6 +142,9 @@ export const Run = z.looseObject({
   last_event: z.optional(maybe),
   output: z.optional(text),
   error: z.optional(text),
+  partial: z.optional(z.boolean()),
+  turn_exit_reason: z.optional(text),
+  hermes: Limited,
   pending_steer: z.optional(text),
   approval: z.optional(z.looseObject({ request_id: text, command: text, choices: z.array(text) })),
   clarify: z.optional(

@@ -2,7 +2,14 @@
  * How a turn's result reads on Chat Completions (api-server.md B1.3): finish reason, the `hermes` block of a turn
  * that is not whole, its headers, usage. Shared by the plain answer and the stream, so the two cannot disagree.
  */
-import { assertNever, promptTokens, type TurnResult, type Usage } from "@/core/contract.ts";
+import {
+  assertNever,
+  promptTokens,
+  type TurnLimit,
+  turnLimit,
+  type TurnResult,
+  type Usage,
+} from "@/core/contract.ts";
 
 export interface Finish {
   /** The assistant's words; empty when there are none. */
@@ -17,7 +24,22 @@ export interface HermesBlock {
   readonly partial: boolean;
   readonly failed: boolean;
   readonly error: string;
-  readonly error_code: "output_truncated" | "max_iterations" | "content_filter" | "agent_error";
+  readonly error_code: "output_truncated" | LimitCode | "content_filter" | "agent_error";
+  readonly limit?: TurnLimit;
+}
+
+/** The contract's word for the steps; the other limits go by their exit reason. */
+export type LimitCode = "max_iterations" | "budget_exhausted" | "guardrail_halt";
+
+export function limitCode(limit: TurnLimit | null): LimitCode {
+  if (limit === null || limit.kind === "iterations") return "max_iterations";
+  return limit.kind === "guardrail" ? "guardrail_halt" : "budget_exhausted";
+}
+
+/** `hermes.limit` for objects that have no other `hermes` block; nothing where no limit ended the turn. */
+export function limitField(result: TurnResult): { readonly hermes?: { readonly limit: TurnLimit } } {
+  const limit = turnLimit(result);
+  return limit ? { hermes: { limit } } : {};
 }
 
 export function finishOf(result: TurnResult, redact: (text: string) => string): Finish {
@@ -33,8 +55,11 @@ export function finishOf(result: TurnResult, redact: (text: string) => string): 
       return { text, reason: result.clientCalls ? "tool_calls" : "stop", hermes: null };
     case "max_tokens":
       return { text, reason: cut, hermes: block("output_truncated", { partial: true, failed: false }) };
-    case "max_turns":
-      return { text, reason: cut, hermes: block("max_iterations", { partial: true, failed: false }) };
+    case "max_turns": {
+      const limit = turnLimit(result);
+      const hermes = block(limitCode(limit), { partial: true, failed: false });
+      return { text, reason: cut, hermes: limit ? { ...hermes, limit } : hermes };
+    }
     case "refused":
       return {
         text,
@@ -60,7 +85,7 @@ function errorText(result: TurnResult): string {
     case "max_tokens":
       return "The answer was truncated at the output limit";
     case "max_turns":
-      return "The iteration budget is used up";
+      return turnLimit(result)!.text;
     case "cancelled":
       return "The turn was interrupted before it was complete";
     default:

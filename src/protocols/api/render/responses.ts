@@ -9,9 +9,12 @@ import {
   type CoreEvent,
   promptTokens,
   type ToolCallView,
+  type TurnLimit,
+  turnLimit,
   type TurnResult,
   type Usage,
 } from "@/core/contract.ts";
+import { limitCode } from "./finish.ts";
 import {
   type Call,
   callItem,
@@ -49,6 +52,8 @@ export interface ResponseEnd {
   readonly status: "completed" | "incomplete" | "failed";
   readonly reason: string | null;
   readonly error: string | null;
+  /** `hermes.limit` of the object. */
+  readonly limit?: TurnLimit | null;
 }
 
 interface OpenItem {
@@ -303,6 +308,7 @@ export class ResponseRenderer {
       ...echo,
       store,
       background: false,
+      ...(end?.limit ? { hermes: { limit: end.limit } } : {}),
     };
   }
 }
@@ -329,6 +335,7 @@ export function responseEnd(
   redact: (text: string) => string,
 ): ResponseEnd {
   const error = redact(result.failure?.message ?? result.exitReason);
+  const limit = turnLimit(result);
   switch (result.outcome) {
     case "completed":
       return { status: "completed", reason: null, error: null };
@@ -337,7 +344,7 @@ export function responseEnd(
     case "max_tokens":
       return { status: "incomplete", reason: "max_output_tokens", error: null };
     case "max_turns":
-      return { status: "incomplete", reason: "max_iterations", error: null };
+      return { status: "incomplete", reason: limitCode(limit), error: null, limit };
     case "refused":
       return { status: "incomplete", reason: "content_filter", error };
     case "failed":

@@ -11,6 +11,7 @@ import {
 } from "@/core/contract.ts";
 import { approvalPayload } from "./approval.ts";
 import { clarifyAnswer, clarifyPayload } from "./clarify.ts";
+import { limitField } from "./finish.ts";
 import { subagentEvents } from "./subagents.ts";
 
 export type EventFields = Readonly<Record<string, unknown>> & { readonly event: string };
@@ -130,7 +131,9 @@ export function runEnd(
     }
     return { status: "cancelled", fields: { ...text, usage, ...steer } };
   }
-  const cut = result.outcome === "completed" ? {} : { partial: true, turn_exit_reason: result.exitReason };
+  const cut = result.outcome === "completed"
+    ? {}
+    : { partial: true, turn_exit_reason: result.exitReason, ...limitField(result) };
   return { status: "completed", fields: { output, usage, ...cut, ...steer } };
 }
 

@@ -4,6 +4,7 @@
  */
 import { assertNever, type CoreEvent, type Message, promptTokens, type TurnResult } from "@/core/contract.ts";
 import { approvalPayload } from "./approval.ts";
+import { limitField } from "./finish.ts";
 import { messageView } from "./sessions.ts";
 import { sseJson } from "./sse_json.ts";
 
@@ -82,7 +83,7 @@ export class SessionStreamRenderer {
       return this.#frame("error", { message }) + this.#frame("done", {});
     }
     const isWhole = result.outcome === "completed";
-    const cut = isWhole ? {} : { partial: true, turn_exit_reason: result.exitReason };
+    const cut = isWhole ? {} : { partial: true, turn_exit_reason: result.exitReason, ...limitField(result) };
     return this.#frame("assistant.completed", { content: result.text, ...cut }) +
       this.#frame("run.completed", {
         messages: messages.map((message) => messageView(sessionId, message)),

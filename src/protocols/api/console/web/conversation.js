@@ -471,7 +471,10 @@ export function endText(event) {
       return { kind: "info", text: "Stopped." };
     default:
       return event.partial
-        ? { kind: "warn", text: `Ended early: ${reasonText(event.turn_exit_reason)}.` }
+        ? {
+          kind: "warn",
+          text: `Ended early: ${event.hermes?.limit?.text ?? reasonText(event.turn_exit_reason)}.`,
+        }
         : null;
   }
 }
