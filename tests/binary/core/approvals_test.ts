@@ -65,7 +65,7 @@ Deno.test("core 39: a refused command does not run, and the model is told not to
   });
 });
 
-Deno.test("core 40, 41: session spares the question in this session only", async () => {
+Deno.test("core 40, core 41: session spares the question in this session only", async () => {
   await withCore({ model: { turns: [REMOVE, "ok"], loop: true } }, async (scene) => {
     const { sid } = await scene.open();
     await answered(scene, sid, "session");

@@ -1,4 +1,4 @@
-/** Files put back through the gateway: `rollback.*`, `/rollback`, and a rewind with `restore_files` (core 41, FC-16). */
+/** Files put back through the gateway: `rollback.*`, `/rollback`, and a rewind with `restore_files` (B.11, B.17, FC-16). */
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { call, calling } from "../../support/core_driver.ts";
 import type { GatewayHost, Json } from "../../support/gateway_driver.ts";
