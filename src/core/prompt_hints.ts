@@ -45,7 +45,8 @@ export async function collectHints(
   const paths = pathsOf(args, query);
   if (paths.length === 0) return "";
   const told = query.scope.state("core.hints", () => new Told()).directories;
-  const fresh = [...new Set(paths.flatMap((path) => directoriesOf(path, query.roots)))]
+  const places = await within(Promise.all(paths.map((path) => placeOf(path, query))), READ_BOUND_MS) ?? [];
+  const fresh = [...new Set(places.flatMap((place) => directoriesOf(place, query.roots)))]
     .filter((directory) => !told.has(directory));
   for (const directory of fresh) told.add(directory);
   const found =
@@ -82,12 +83,18 @@ function pathsOf(args: Readonly<Record<string, unknown>>, { cwd, platform }: Hin
   });
 }
 
-/** The path itself (it may be a directory) and its ancestors, strictly below a root. */
-function directoriesOf(path: string, roots: readonly string[]): string[] {
+/** The directory that a path is or stands in. */
+async function placeOf(path: string, { platform }: HintQuery): Promise<string> {
+  const stat = await platform.files.stat(path).catch(() => null);
+  return stat?.isDirectory ? path : dirname(path);
+}
+
+/** A directory and its ancestors, strictly below a root. */
+function directoriesOf(place: string, roots: readonly string[]): string[] {
   const found: string[] = [];
   for (
-    let at = path;
-    found.length <= ANCESTORS + 1 && roots.some((root) => isBelow(at, root));
+    let at = place;
+    found.length <= ANCESTORS && roots.some((root) => isBelow(at, root));
     at = dirname(at)
   ) {
     found.push(at);

@@ -105,8 +105,8 @@ Deno.test("core A.4: the directory of a touched file and up to 5 ancestors are l
     { path: `${at(9)}/file.ts` },
     { ...bench.facts(), scope: new SessionState("s") },
   );
-  assertEquals(
-    hints,
-    [9, 8, 7, 6, 5, 4].map((depth) => `${at(depth)}/AGENTS.md:\nat ${depth}`).join("\n\n"),
-  );
+  const wanted = [9, 8, 7, 6, 5, 4].map((depth) => `${at(depth)}/AGENTS.md:\nat ${depth}`).join("\n\n");
+  assertEquals(hints, wanted);
+  const facts = { ...bench.facts(), scope: new SessionState("t") };
+  assertEquals(await collectHints({ workdir: at(9) }, facts), wanted, "a directory is its own place");
 });
