@@ -58,9 +58,10 @@ export function refuseUpgrade(facts: UpgradeFacts): Refusal | null {
   return null;
 }
 
-/** Name without port and brackets. */
+/** Name without port and brackets; an IPv6 address without brackets has no port. */
 function hostName(host: string): string {
   const trimmed = host.trim().toLowerCase();
+  if (/^[^[].*:.*:/.test(trimmed) || trimmed.startsWith("::")) return trimmed;
   if (trimmed.startsWith("[")) return trimmed.slice(1, Math.max(trimmed.indexOf("]"), 1));
   return trimmed.replace(/:\d*$/, "");
 }
@@ -68,7 +69,7 @@ function hostName(host: string): string {
 function isKnownHost(name: string, facts: UpgradeFacts): boolean {
   if (name === "") return false;
   if (facts.allowedHosts.some((allowed) => hostName(allowed) === name)) return true;
-  const bind = hostName(facts.bind.includes(":") ? `[${facts.bind}]` : facts.bind);
+  const bind = hostName(facts.bind);
   if (bind === "0.0.0.0" || bind === "::") return true;
   return isLoopback(bind) ? isLoopback(name) : name === bind;
 }

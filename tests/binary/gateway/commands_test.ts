@@ -176,7 +176,7 @@ Deno.test("/personality puts its words before the turns of this session only", a
       assertEquals((await exec(host, sid, "/personality none")).output, "Personality: none");
       await host.turn(sid, "four");
       assert(system(0).includes("Talk like a pirate.") && !system(1).includes("pirate"));
-      assert(system(2).endsWith("Rhyme.") && !system(2).includes("pirate"));
+      assert(system(2).includes("\n\nRhyme.\n\n") && !system(2).includes("pirate"));
       assertEquals(system(3), system(2).replace("\n\nRhyme.", ""));
       assertEquals((await host.refused("config.set", { ...set, value: "nobody" })).code, 5001);
       await host.request("config.set", { key: "personality", value: "poet" });
@@ -248,6 +248,9 @@ Deno.test("a skill is a command of its own: in the catalogue, and a directive of
     assertEquals([skill.type, skill.name, skill.display], ["skill", "deploy", "/deploy to staging"]);
     assert(skill.message.includes("Run the deploy script.") && skill.message.includes("to staging"));
     assertEquals((await host.refused("slash.exec", { session_id: sid, command: "/deploy" })).code, 4018);
+    for (const session_id of [undefined, "ffffffff"]) {
+      assertEquals((await host.refused("command.dispatch", { session_id, name: "deploy" })).code, 4001);
+    }
     assertEquals((await exec(host, sid, "/skills")).output, "1 skill:\n/deploy: Ships the program.");
     const usage = await host.refused("slash.exec", { session_id: sid, command: "/skills help" });
     assertMatch(

@@ -91,3 +91,63 @@ Deno.test("A.5: session.resume and session.branch of 10,000 messages let interru
 Deno.test("A.5: session.resume and session.branch of 10,000 messages let interrupts through (WebSocket)", async () => {
   await withWsGateway({ prepare }, async ({ connect }) => await check(await connect()));
 });
+
+Deno.test("A.5, B.11: while a rewind looks for its target in 10,000 messages other connections are served", async () => {
+  await withWsGateway({
+    prepare,
+    config: { compression: { enabled: false } },
+    model: { respond: () => "anew" },
+  }, async ({ connect }) => {
+    const [host, other] = [await connect(), await connect()];
+    const { session_id: sid } = await other.request("session.create");
+    const { session_id: long, messages } = await host.request("session.resume", { session_id: STORED });
+    const turns = messages.filter((row: Json) => row.role === "user");
+    const to = { session_id: long, truncate_before_row_id: turns.at(-1)!.row_id, confirm_truncate: true };
+
+    const wrong = { ...to, text: "x", truncate_before_user_ordinal: 0 };
+    const [refused, whileRefused] = await servedDuring(other, sid, () => host.call("prompt.submit", wrong));
+    assertEquals(refused.error.code, 4030);
+    assert(whileRefused >= LEAST, `a refused rewind let ${whileRefused} through`);
+
+    const cut = { ...to, text: "instead", truncate_before_user_ordinal: turns.length - 1 };
+    const [done, whileCut] = await servedDuring(other, sid, () => host.call("prompt.submit", cut));
+    assertEquals([done.result.status, done.result.survivor_user_row_ids.length], [
+      "streaming",
+      turns.length - 1,
+    ]);
+    assert(whileCut >= LEAST, `a rewind let ${whileCut} through`);
+    await host.event("message.complete", long);
+    const after = (await host.request("session.history", { session_id: long })).messages;
+    const left = after.filter((row: Json) => row.role === "user");
+    assertEquals(done.result.survivor_user_row_ids, left.slice(0, -1).map((row: Json) => row.row_id));
+    assertEquals([left.length, left.at(-1).text, after.at(-1).text], [turns.length, "instead", "anew"]);
+  });
+});
+
+Deno.test("B.4: a session that is closed while a resume reads it is opened anew, not met half gone", async () => {
+  await withWsGateway({ prepare }, async ({ connect }) => {
+    const [host, other] = [await connect(), await connect()];
+    const { session_id: first } = await host.request("session.resume", { session_id: STORED });
+    const resuming = host.request("session.resume", { session_id: STORED });
+    assertEquals(await other.request("session.close", { session_id: first }), { closed: true });
+    const { session_id: sid, resumed, message_count: count } = await resuming;
+    assertEquals([sid === first, resumed, count], [false, STORED, MESSAGES]);
+    assertEquals((await host.request("session.status", { session_id: sid })).session_key, STORED);
+  });
+});
+
+/** How many interrupts of another connection were answered meanwhile. */
+async function servedDuring(
+  other: Host,
+  sid: string,
+  run: () => Promise<Json>,
+): Promise<[Json, number]> {
+  let isOver = false;
+  const slow = run().finally(() => isOver = true);
+  let served = 0;
+  while (!isOver) {
+    await other.request("session.interrupt", { session_id: sid });
+    if (!isOver) served++;
+  }
+  return [await slow, served];
+}

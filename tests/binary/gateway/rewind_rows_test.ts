@@ -133,6 +133,7 @@ Deno.test("B.11 behind a compression: ordinals of the lineage or of the segment 
       row.role === "user" && row.display_kind === undefined
     );
     assertEquals(again.at(-1)!.text, "instead");
+    assertEquals(done.survivor_user_row_ids, again.slice(0, -1).map((row) => row.row_id));
     const segment = {
       ...cut(sid, again.at(-1)!.row_id),
       truncate_before_user_ordinal: count - 1 - ancestors,

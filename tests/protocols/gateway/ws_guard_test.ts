@@ -55,6 +55,11 @@ Deno.test("refuseUpgrade() wants a Host that fits the bind (A.2 Host check)", ()
     assertEquals(verdict({ host }), "host_not_allowed", String(host));
   }
   assertEquals(verdict({ host: "IDE.example:80", allowedHosts: ["ide.example"] }), null);
+  for (const allowed of ["fe80::1", "[FE80::1]", "[fe80::1]:9119"]) {
+    assertEquals(verdict({ host: "[fe80::1]:9119", allowedHosts: [allowed] }), null, allowed);
+    assertEquals(verdict({ host: "[fe80::2]:9119", allowedHosts: [allowed] }), "host_not_allowed", allowed);
+  }
+  assertEquals(verdict({ bind: "fe80::1", peer: "fe80::9", host: "[fe80::1]:9119" }), null);
   assertEquals(verdict({ bind: "10.0.0.5", peer: "10.0.0.9", host: "10.0.0.5:9119" }), null);
   assertEquals(verdict({ bind: "10.0.0.5", peer: "10.0.0.9", host: "localhost" }), "host_not_allowed");
   assertEquals(verdict({ bind: "0.0.0.0", peer: "10.0.0.9", host: "anything.test" }), null);

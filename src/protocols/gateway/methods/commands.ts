@@ -151,9 +151,10 @@ async function dispatchSkill(
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   const live = asked.name === "" ? undefined : gateway.live.maybe(sid);
-  const { invokeSkill } = await import("./skills.ts");
+  const { invokeSkill, isSkill } = await import("./skills.ts");
   const skill = live ? await invokeSkill(gateway.hermes, live, asked.name, asked.args, signal) : null;
   if (skill) return skill;
+  if (!live && await isSkill(gateway.hermes, asked.name)) throw new RpcError(4001, "session not found");
   throw new RpcError(4018, `not a dispatchable command: ${asked.name || "(none)"}`);
 }
 

@@ -57,13 +57,39 @@ function submitPrompt(gateway: Gateway, params: SubmitParams, client: Client): R
   }
   if (!live.busy) live.session.requireFree();
   const content = contentOf(params.text);
+  const submit: Submit = {
+    content,
+    kind: params.display_kind === "hidden" ? { displayKind: "hidden" } : {},
+    queued: isTruthy(params.queued),
+  };
   const rewind = checkRewind(gateway.hermes, live, params);
+  if (rewind) return rewind.then((target) => runSubmit(gateway, live, client, submit, { ...params, target }));
+  return runSubmit(gateway, live, client, submit, null);
+}
+
+interface Submit {
+  readonly content: Content;
+  readonly kind: { readonly displayKind?: string };
+  readonly queued: boolean;
+}
+
+function runSubmit(
+  gateway: Gateway,
+  live: LiveSession,
+  client: Client,
+  { content, kind, queued }: Submit,
+  rewind: Rewind | null,
+): Reply | Promise<Reply> {
   if (isEmpty(content) && live.images.length === 0) throw new RpcError(4012, "text is required");
-  const kind = params.display_kind === "hidden" ? { displayKind: "hidden" } : {};
-  const queued = !rewind && isTruthy(params.queued);
   if (!rewind && live.images.length === 0) return accept(gateway, live, client, { content, ...kind }, queued);
-  return prepare(gateway, live, content, rewind && { ...params, target: rewind }).then((prepared) => {
-    const { result, after } = accept(gateway, live, client, { ...prepared.input, ...kind }, queued);
+  return prepare(gateway, live, content, rewind).then((prepared) => {
+    const { result, after } = accept(
+      gateway,
+      live,
+      client,
+      { ...prepared.input, ...kind },
+      queued && !rewind,
+    );
     return new Reply({ ...result as Record<string, unknown>, ...prepared.told }, after);
   });
 }
@@ -106,7 +132,7 @@ async function runRewind(
   live: LiveSession,
   { target, rebind_survivor_row_ids: rebind, restore_files }: Rewind,
 ): Promise<Record<string, unknown>> {
-  const cut = () => cutBefore(hermes, live, target, rebind);
+  const cut = () => cutBefore(live, target, rebind);
   if (!isTruthy(restore_files)) return { ...await cut() };
   const { withFilesRestored } = await import("./rewind_files.ts");
   const { result, files } = await withFilesRestored(hermes, live, target, cut);

@@ -4,7 +4,7 @@
  * is not found is an error, not a reason to look elsewhere.
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { Message, UserMessage } from "@/core/contract.ts";
+import type { Message, Session, UserMessage } from "@/core/contract.ts";
 import { isUserTurn } from "@/core/contract.ts";
 import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";
@@ -26,10 +26,21 @@ export interface RewindTarget {
   readonly ordinal: number;
   /** When the turn was submitted (Unix seconds). */
   readonly at: number;
+  /** Row ids of the user's turns as they are shown, those of compressed ancestors included; empty without rows. */
+  readonly shown: readonly number[];
+  /** Those of them that are this session's own. */
+  readonly own: ReadonlySet<number>;
 }
 
-/** `null` when the submit is an ordinary one. Throws the refusals 4004, 4009, 4018, 4028, 4029, 4030. */
-export function checkRewind(hermes: Hermes, live: LiveSession, params: RewindParams): RewindTarget | null {
+/**
+ * `null` when the submit is an ordinary one. Throws the refusals 4004, 4009 and 4029 at once, and rejects with 4009,
+ * 4018, 4028, 4030: others are served while a long conversation is searched.
+ */
+export function checkRewind(
+  hermes: Hermes,
+  live: LiveSession,
+  params: RewindParams,
+): Promise<RewindTarget> | null {
   const given = {
     ordinal: params.truncate_before_user_ordinal ?? null,
     rowId: params.truncate_before_row_id ?? null,
@@ -38,14 +49,16 @@ export function checkRewind(hermes: Hermes, live: LiveSession, params: RewindPar
   const confirmed = isTruthy(params.confirm_truncate);
   const hasTarget = given.ordinal !== null || given.rowId !== null || given.messageId !== null;
   if (!hasTarget && !confirmed && !isTruthy(params.restore_files)) return null;
-  if (live.busy || live.session.running) {
-    throw new RpcError(4009, "session busy: cannot rewind while a turn runs");
-  }
+  refuseBusy(live);
   if (!hasTarget) throw new RpcError(4004, "a rewind needs a target, best truncate_before_row_id");
   const rowId = given.rowId === null ? null : toInteger("truncate_before_row_id", given.rowId);
   const ordinal = given.ordinal === null ? null : toInteger("truncate_before_user_ordinal", given.ordinal);
   if (!confirmed) throw new RpcError(4029, "a rewind needs confirm_truncate: true");
   return resolveTarget(hermes, live, { rowId, ordinal, messageId: given.messageId }, params);
+}
+
+function refuseBusy({ busy, session }: LiveSession): void {
+  if (busy || session.running) throw new RpcError(4009, "session busy: cannot rewind while a turn runs");
 }
 
 /** Integer numbers and decimal-integer strings; nothing else counts as one. */
@@ -62,15 +75,15 @@ interface Wanted {
   readonly messageId: unknown;
 }
 
-function resolveTarget(
+async function resolveTarget(
   hermes: Hermes,
   live: LiveSession,
   wanted: Wanted,
   params: RewindParams,
-): RewindTarget {
+): Promise<RewindTarget> {
   const { session } = live;
-  const own = session.stored ? hermes.store().loadMessages(session.headId) : session.history();
-  const lineage = session.stored ? hermes.store().loadLineage(session.headId) : own;
+  const { own, lineage } = await readRows(hermes, session);
+  refuseBusy(live);
   const turns = own.filter(isUserTurn);
   const shown = lineage.filter(isUserTurn);
   const ancestors = shown.length - turns.length;
@@ -82,7 +95,34 @@ function resolveTarget(
     throw new RpcError(4030, "the ordinal and the durable id name different turns");
   }
   refuseEmptying(own, turns[at]!, params);
-  return { rowId: turns[at]!.rowId ?? null, ordinal: at, at: turns[at]!.timestamp ?? 0 };
+  return {
+    rowId: turns[at]!.rowId ?? null,
+    ordinal: at,
+    at: turns[at]!.timestamp ?? 0,
+    shown: rowIdsOf(shown),
+    own: new Set(rowIdsOf(turns)),
+  };
+}
+
+function rowIdsOf(turns: readonly UserMessage[]): number[] {
+  return turns.flatMap(({ rowId }) => rowId === undefined ? [] : [rowId]);
+}
+
+interface Rows {
+  readonly own: readonly Message[];
+  readonly lineage: readonly Message[];
+}
+
+/** In slices, and both of one moment; in one go when the conversation has moved on meanwhile. */
+async function readRows(hermes: Hermes, session: Session): Promise<Rows> {
+  const { headId } = session;
+  const history = session.history();
+  const { length } = history;
+  if (!session.stored) return { own: history, lineage: history };
+  const store = hermes.store();
+  const rows = { own: await store.fetchMessages(headId), lineage: await store.fetchLineage(headId) };
+  if (session.headId === headId && session.history() === history && history.length === length) return rows;
+  return { own: store.loadMessages(session.headId), lineage: store.loadLineage(session.headId) };
 }
 
 /** Among `turns`; one of `shown` that is not among them survives in a compressed ancestor only. */

@@ -2,7 +2,6 @@
  * Carries out a rewind that `rewind.ts` has allowed (tui-gateway.md B.11): the store first, then memory, and tells the
  * host the new row ids of what is left, because the old ones are gone.
  */
-import type { Hermes } from "@/app/mod.ts";
 import { HermesError, isUserTurn } from "@/core/contract.ts";
 import { toRpcError } from "../domain_errors.ts";
 import type { LiveSession } from "../live.ts";
@@ -17,14 +16,13 @@ export interface Survivors {
 
 /** Throws 4018, 5008; then nothing has changed. */
 export async function cutBefore(
-  hermes: Hermes,
   live: LiveSession,
   target: RewindTarget,
   rebind: readonly number[] | undefined,
 ): Promise<Survivors> {
   try {
     const moved = await live.session.rewindBefore(target.rowId ?? await rowIdOf(live, target.ordinal));
-    if (rebind === undefined) return { survivor_user_row_ids: visibleTurns(hermes, live) };
+    if (rebind === undefined) return { survivor_user_row_ids: survivorsOf(live, target, moved) };
     return { survivor_row_id_map: Object.fromEntries(rebind.map((id) => [id, moved.get(id) ?? null])) };
   } catch (error) {
     throw toRpcError(error, 5008);
@@ -39,7 +37,16 @@ async function rowIdOf(live: LiveSession, ordinal: number): Promise<number> {
   return rowId;
 }
 
-/** Turns of compressed ancestors keep their rows. */
-function visibleTurns(hermes: Hermes, live: LiveSession): (number | null)[] {
-  return hermes.store().loadLineage(live.session.headId).filter(isUserTurn).map((turn) => turn.rowId ?? null);
+/** By the visible order; turns of compressed ancestors keep their rows. Nothing is read again, so no turn gets between. */
+function survivorsOf(
+  { session }: LiveSession,
+  { rowId, shown, own }: RewindTarget,
+  moved: ReadonlyMap<number, number>,
+): (number | null)[] {
+  if (rowId === null) return session.history().filter(isUserTurn).map((turn) => turn.rowId ?? null);
+  return shown.flatMap((id) => {
+    if (!own.has(id)) return [id];
+    const now = moved.get(id);
+    return now === undefined ? [] : [now];
+  });
 }

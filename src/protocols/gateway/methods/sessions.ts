@@ -208,6 +208,8 @@ async function resumeSession(
     omitMessages: isTruthy(params.omit_messages),
     isFresh: cold,
   });
+  // Somebody has closed it while it was read: it is opened anew.
+  if (gateway.live.maybe(live.sid) !== live) return await resumeSession(gateway, params, client);
   const payload = renderLive(live, { cold, transcript });
   return rebind(gateway.live.dialects, live, client, { ...payload, resumed: live.session.headId }, cold);
 }

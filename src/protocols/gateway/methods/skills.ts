@@ -62,6 +62,10 @@ export async function listSkills(hermes: Hermes): Promise<readonly SkillSummary[
   return await hermes.skills.list({ settings: hermes.settings(), tools: hermes.tools });
 }
 
+export async function isSkill(hermes: Hermes, name: string): Promise<boolean> {
+  return (await listSkills(hermes)).some((skill) => skill.name === name);
+}
+
 /** Catalogue rows: name and a short description. */
 export async function skillPairs(hermes: Hermes): Promise<[string, string][]> {
   return (await listSkills(hermes)).map(({ name, description }) => [
