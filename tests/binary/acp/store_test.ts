@@ -401,8 +401,8 @@ Deno.test("D6: a locked database is an error of setting up after 5 s and holds u
     other.exec("BEGIN IMMEDIATE");
     try {
       const { error } = await acp.send("session/new", { cwd: rig.workspace, mcpServers: [] }).answer;
-      assertEquals(error.code, -32603);
-      assertMatch(error.message, /5 s/);
+      assertEquals(error?.code, -32603);
+      assertMatch(error?.message ?? "", /5 s/);
       // Answered while the lock is still held.
       assertEquals((await acp.prompt(sessionId, "b")).stopReason, "end_turn");
     } finally {

@@ -6,7 +6,7 @@ import { RpcError } from "../../../src/protocols/gateway/errors.ts";
 import type { LiveSession } from "../../../src/protocols/gateway/live.ts";
 import { withFilesRestored } from "../../../src/protocols/gateway/methods/rewind_files.ts";
 
-const TARGET = { rowId: 1, ordinal: 0, at: 7 };
+const TARGET = { rowId: 1, ordinal: 0, at: 7, shown: [1], own: new Set([1]) };
 const live = { session: { id: "s" } } as unknown as LiveSession;
 
 /** Restores as told, and notes from when on it was asked to. */
