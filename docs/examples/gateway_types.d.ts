@@ -711,7 +711,7 @@ export interface Methods {
       focus_topic?: string | null;
     };
     result: {
-      status: "compressed" | "aborted";
+      status: "compressed" | "aborted" | "preview";
       removed: number;
       before_messages: number;
       after_messages: number;
@@ -722,6 +722,13 @@ export interface Methods {
         headline: string;
         token_line: string;
         note: string | null;
+        [more: string]: unknown;
+      };
+      plan?: {
+        kept_first: number;
+        kept_last: number;
+        summarized_messages: number;
+        summarized_tokens: number;
         [more: string]: unknown;
       };
       usage: Usage;
@@ -1570,6 +1577,12 @@ export interface Events {
     recoverable?: boolean;
     failure_reason?: string;
     partial?: boolean;
+    "hermes.limit"?: {
+      kind: "iterations" | "model_calls" | "tokens" | "usd" | "seconds" | "guardrail";
+      setting: string;
+      text: string;
+      [more: string]: unknown;
+    };
     steer_requeued?: string;
     [more: string]: unknown;
   };

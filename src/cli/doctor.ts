@@ -195,6 +195,7 @@ async function checkStore(hermes: Hermes): Promise<readonly Finding[]> {
 async function checkModel(hermes: Hermes, online: boolean): Promise<readonly Finding[]> {
   let model;
   try {
+    await hermes.models.settling?.();
     model = hermes.models.resolve();
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -211,6 +212,8 @@ async function checkModel(hermes: Hermes, online: boolean): Promise<readonly Fin
       }
       : { check: "model", status: "ok", message: name },
   ];
+  const advice = await hermes.models.addressAdvice?.(model, { online }) ?? null;
+  if (advice !== null) findings.push(addressFinding(model.baseUrl, advice));
   if (!online) return findings;
   if (model.isDemo) {
     return [...findings, { check: "test call", status: "info", message: "none made: the demo calls nobody" }];
@@ -223,6 +226,16 @@ async function checkModel(hermes: Hermes, online: boolean): Promise<readonly Fin
     ...(answer.ok ? {} : { advice: "check the key, the base URL and the model name: hermes setup" }),
   });
   return findings;
+}
+
+/** The list of models is there and turns would not be: both forms of an address are asked for a list. */
+function addressFinding(baseUrl: string, advice: string): Finding {
+  return {
+    check: "base URL",
+    status: "warn",
+    message: `${baseUrl} is most likely not the whole base URL: ${advice}`,
+    advice: "hermes config set model.base_url …, or base_url of its entry in providers",
+  };
 }
 
 async function checkLocalServers(hermes: Hermes): Promise<readonly Finding[]> {

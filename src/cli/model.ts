@@ -67,7 +67,8 @@ export function chosenBy(model: ResolvedModel): string {
   return SOURCES[model.source] ?? model.source;
 }
 
-function show({ hermes, terminal, parsed }: Context): Promise<number> {
+async function show({ hermes, terminal, parsed }: Context): Promise<number> {
+  await hermes.models.settling?.();
   const model = hermes.models.resolve();
   if (parsed.has("json")) terminal.line(JSON.stringify(modelJson(model), null, 2));
   else {
@@ -80,7 +81,7 @@ function show({ hermes, terminal, parsed }: Context): Promise<number> {
     ];
     for (const line of table(rows, Math.max(terminal.columns, 100))) terminal.line(line);
   }
-  return Promise.resolve(0);
+  return 0;
 }
 
 interface ProviderRow {

@@ -35,6 +35,7 @@ interface ProviderRow {
   readonly models?: readonly string[];
   readonly key_env?: string;
   readonly authenticated?: boolean;
+  readonly warning?: string;
 }
 
 /** Shown first; the rest of the table follows behind "more". */
@@ -124,7 +125,8 @@ async function askCustom(dialog: Dialog): Promise<ModelSetup | null> {
     baseUrl,
     ...(key === "" ? {} : { keyEnv: name, newKey: { name, value: key } }),
   };
-  const models = await modelsOf(dialog, setup);
+  const { models, warning } = await modelsOf(dialog, setup);
+  if (warning !== "") terminal.line(wrapIndented(warning, terminal.columns, 2));
   if (models.length === 0) terminal.line("  it gives no list of its models; the test call will show why");
   const model = await askModel(dialog, models);
   return model === null ? null : { ...setup, model };
@@ -134,12 +136,15 @@ async function askCustom(dialog: Dialog): Promise<ModelSetup | null> {
 const NO_MODEL = "not-chosen-yet";
 
 /** What the endpoint offers; it is asked with the settings of this setup, which are taken back again. */
-async function modelsOf({ hermes }: Dialog, setup: ModelSetup): Promise<readonly string[]> {
+async function modelsOf(
+  { hermes }: Dialog,
+  setup: ModelSetup,
+): Promise<{ models: readonly string[]; warning: string }> {
   const undo = await saveSetup(hermes, { ...setup, model: NO_MODEL });
   try {
     const { providers } = await hermes.models.options({ refresh: true });
     const row = (providers as readonly ProviderRow[]).find(({ slug }) => slug === setup.provider);
-    return (row?.models ?? []).filter((model) => model !== NO_MODEL);
+    return { models: (row?.models ?? []).filter((model) => model !== NO_MODEL), warning: row?.warning ?? "" };
   } finally {
     await undo();
   }

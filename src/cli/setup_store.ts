@@ -86,6 +86,7 @@ export async function testSetup(
   const controller = new AbortController();
   const stopListening = terminal.onInterrupt(() => controller.abort());
   try {
+    await hermes.models.settling?.({}, controller);
     const model = hermes.models.resolve();
     if (model.isDemo) return { ok: false, message: "the built-in demo is in force, not a real provider" };
     if (!online) return { ok: true, message: "" };

@@ -9,6 +9,7 @@ import {
   type Surface,
 } from "@/core/contract.ts";
 import type { Command, CommandDeps } from "./command.ts";
+import { compact, compress } from "./compress.ts";
 import {
   agents,
   context,
@@ -25,11 +26,12 @@ import { hostReasoning, model, reasoning, yolo } from "./model.ts";
 import { branch, clear, create, quit, resume, sessions } from "./open.ts";
 import { memory } from "./pending.ts";
 import { rollback } from "./rollback.ts";
-import { compact, compress, queue, reset, steer, title } from "./session.ts";
+import { queue, reset, steer, title } from "./session.ts";
 import { skills } from "./skills.ts";
 import { busy, config, fast, personality, reload, reloadMcp, reloadSkills, verbose } from "./settings.ts";
 import { background, history, learn, retry, save, stop, undo } from "./turns.ts";
 
+export { compactOptions, describePlan, describeWish, parseCompression } from "./compress.ts";
 export { describeSkills, findSkills, inspectSkill, listSkills, type SkillDesk } from "./skills.ts";
 
 /** In catalogue order; the order of the ACP list is part of its contract (acp.md C9). */

@@ -1,6 +1,6 @@
-/** Commands that change the session itself: its history, its name, its size, what waits in it. */
+/** Commands that change the session itself: its history, its name, what waits in it. */
 import { HermesError } from "@/core/contract.ts";
-import { type Command, grouped, hostOf, text } from "./command.ts";
+import { type Command, text } from "./command.ts";
 
 export const reset: Command = {
   name: "reset",
@@ -15,37 +15,6 @@ export const reset: Command = {
     await session.reset();
     return text(`Cleared ${count} messages.`);
   },
-};
-
-export const compact: Command = {
-  name: "compact",
-  aliases: ["compress"],
-  description: "Summarise the older part of the conversation now",
-  argsHint: "[topic]",
-  category: "Session",
-  surfaces: ["acp", "cli"],
-  needsIdle: true,
-  run: async (args, { session, signal }) => {
-    const report = await session.compact({
-      ...(args ? { focus: args } : {}),
-      ...(signal ? { signal } : {}),
-    });
-    if (!report) return text("There is too little to compress.");
-    const { before, after } = report;
-    return text(
-      `Compressed: ${before.messages} → ${after.messages} messages, about ${grouped(before.tokens)} → ` +
-        `${grouped(after.tokens)} tokens.`,
-    );
-  },
-};
-
-export const compress: Command = {
-  ...compact,
-  name: "compress",
-  aliases: ["compact"],
-  argsHint: "[focus]",
-  surfaces: ["gateway"],
-  run: async (args, context) => text(await hostOf(context).compress(args)),
 };
 
 export const title: Command = {

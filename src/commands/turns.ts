@@ -85,8 +85,8 @@ export const history: Command = {
   category: "Session",
   surfaces: GATEWAY,
   needsIdle: false,
-  run: (_args, { session }) => {
-    const lines = session.history().flatMap(line).slice(-SHOWN_MESSAGES);
+  run: async (_args, context) => {
+    const lines = (await hostOf(context).transcript()).flatMap(line).slice(-SHOWN_MESSAGES);
     return text(lines.length === 0 ? "Nothing was said yet." : lines.join("\n"));
   },
 };

@@ -39,6 +39,11 @@ const endpointEntries: Kind = {
   accepts: (value) => Array.isArray(value),
   clean: endpointList,
 };
+const fallbacks: Kind = {
+  type: "any",
+  wanted: "a list of objects with provider and model",
+  accepts: (value) => Array.isArray(value),
+};
 const rules: Kind = {
   type: "any",
   wanted: "a list of rules",
@@ -99,7 +104,7 @@ const MODEL: Table = {
   providers: [endpointMap, {}, "Endpoints of your own, by name: base_url, api_key or key_env, models, …"],
   custom_providers: [endpointEntries, [], "Older form of providers: a list of the same entries with a name."],
   model_aliases: [objects, {}, "Short names for models: name to an object with model, provider, base_url."],
-  fallback_providers: [anything, [], "Providers tried in order when the first one fails."],
+  fallback_providers: [fallbacks, [], "Providers tried in order when the first one fails."],
   fallback_model: [anything, null, "Older form of fallback_providers."],
   credential_pool_strategies: [
     map,
@@ -132,6 +137,11 @@ const MODEL: Table = {
     url: [text, "", "Where that list comes from; empty for the built-in address."],
     ttl_hours: [num(0), 1, "Hours the fetched list is used before it is fetched again."],
     excluded_providers: [list, [], "Providers left out of model pickers."],
+    providers: [
+      objects,
+      {},
+      "Lists of single providers, by id: an object with url, of the same form; it replaces what the big one says.",
+    ],
   },
 };
 

@@ -122,6 +122,9 @@ export function parseText(kind: Kind, text: string): Checked {
     case "map":
       return parseJson(kind, text);
     case "any": {
+      // What is written as JSON of a list or an object is meant as one.
+      const json = /^[[{]/.test(word) ? parseJson(kind, text) : BAD;
+      if (json.ok) return json;
       const guess = guessValue(text);
       return kind.accepts(guess) ? good(guess) : kind.accepts(text) ? good(text) : parseJson(kind, text);
     }

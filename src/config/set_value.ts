@@ -40,7 +40,7 @@ function typedValue(spec: KeySpec, text: string): unknown {
 function looseValue(path: readonly string[], tree: Tree, text: string): unknown {
   const current = valueAt(tree, path);
   const key = path.join(".");
-  if (Array.isArray(current)) throw refuse(key, "it is a list; set one item by its number");
+  if (Array.isArray(current)) return listOf(text);
   if (isTree(current)) throw refuse(key, "it is an object; set one of its keys");
   const parent = listKeys().find((spec) => spec.key === path.slice(0, -1).join("."));
   if (parent?.kind.type === "list" || typeof current === "string") return text;
@@ -56,12 +56,37 @@ export function planAssignment(key: string, text: string, file: Tree): Assignmen
     throw refuse(key, `it is a section; set one of its keys, like ${firstKeyOf(path)}`);
   }
   checkLists(path, tree);
+  refuseLostList(path, tree, text);
   const value = spec ? typedValue(spec, text) : looseValue(path, tree, text);
   return { path, value };
 }
 
 function firstKeyOf(path: readonly string[]): string {
   return listKeys().find((spec) => spec.key.startsWith(`${path.join(".")}.`))?.key ?? path.join(".");
+}
+
+/** The list that a text is JSON of; `null` when it is none. */
+function listOf(text: string): readonly unknown[] | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : null;
+  } catch {
+    // Plain text.
+    return null;
+  }
+}
+
+/** A list is replaced by a list that is written as one, and by nothing else: its items are not to vanish. */
+function refuseLostList(path: readonly string[], tree: Tree, text: string): void {
+  const current = valueAt(tree, path);
+  if (!Array.isArray(current) || current.length === 0 || listOf(text) !== null) return;
+  throw refuse(
+    path.join("."),
+    `it is a list of ${current.length}; set one item by its number (${
+      path.join(".")
+    }.0), or give the whole list as ` +
+      `JSON like '["a", "b"]'; got ${JSON.stringify(text)}`,
+  );
 }
 
 function checkLists(path: readonly string[], tree: Tree): void {

@@ -10,7 +10,7 @@ const RENAMED: Readonly<Record<string, string>> = {
 
 type Warn = (text: string) => void;
 
-type Field = "text" | "number" | "bool" | "map" | "models";
+type Field = "text" | "number" | "bool" | "bool_or_text" | "map" | "models";
 
 const FIELDS: Readonly<Record<string, Field>> = {
   name: "text",
@@ -28,6 +28,8 @@ const FIELDS: Readonly<Record<string, Field>> = {
   rate_limit_delay: "number",
   extra_body: "map",
   extra_headers: "map",
+  ssl_ca_cert: "text",
+  ssl_verify: "bool_or_text",
 };
 
 function snake(name: string): string {
@@ -42,6 +44,8 @@ function fits(field: Field, value: unknown): boolean {
       return typeof value === "number" && Number.isFinite(value) && value >= 0;
     case "bool":
       return typeof value === "boolean";
+    case "bool_or_text":
+      return typeof value === "boolean" || typeof value === "string";
     case "map":
       return isTree(value);
     case "models":
@@ -59,6 +63,7 @@ function cleanEntry(where: string, entry: Tree, warn: Warn): Tree {
     if (value === null) continue;
     if (field && !fits(field, value)) warn(`config.jsonc: ${where}.${given} has the wrong type; ignored`);
     else clean[name] = value;
+    if (!field) warn(`config.jsonc: ${where}.${given} is no setting of an endpoint; it has no effect`);
   }
   return clean;
 }

@@ -2,6 +2,7 @@
  * Slash commands as the doors see them: one registry in `commands/`, from which catalogue, completion, help and
  * the ACP list derive (core.md H).
  */
+import type { Message } from "./messages.ts";
 import type { Session } from "./session_api.ts";
 
 export type Surface = "acp" | "gateway" | "cli";
@@ -52,6 +53,15 @@ export interface PendingWrites {
   reject(id: string): Promise<boolean>;
 }
 
+/** What the user asks of a compression. */
+export interface CompressionWish {
+  readonly focus?: string;
+  /** So many last turns stay as they are, and no more. */
+  readonly keepTurns?: number;
+  /** Only told, not done. */
+  readonly preview: boolean;
+}
+
 /** What a surface can do around the session a command was typed in. Every call throws like `Commands.run`. */
 export interface CommandHost {
   create(title: string): Promise<OpenedSession>;
@@ -60,8 +70,10 @@ export interface CommandHost {
   resume(name: string): Promise<OpenedSession>;
   /** The latest first, at most `limit`. */
   stored(limit: number): readonly StoredSession[];
-  /** Summarises now and shows it; the text for the user. */
-  compress(focus: string): Promise<string>;
+  /** Summarises now and shows it, or tells what that would do; the text for the user. */
+  compress(wish: CompressionWish): Promise<string>;
+  /** The whole conversation, what was compressed away with it. */
+  transcript(): Promise<readonly Message[]>;
   /** Starts a detached agent; its id. */
   background(prompt: string): Promise<string>;
   /** Writes the conversation to a file; its path. */
@@ -89,6 +101,8 @@ export interface CommandInfo {
   readonly description: string;
   /** `[name]`, `<text>`; empty when it takes nothing. */
   readonly argsHint: string;
+  /** For completion, where the hint does not list the words an argument may begin with. */
+  readonly firstWords?: readonly string[];
   readonly category: string;
   readonly surfaces: readonly Surface[];
   /** Refused while a turn runs. */

@@ -8,13 +8,16 @@
 import { newestWithin, outlineOf } from "./compression_outline.ts";
 import { tailBudget } from "./compression_policy.ts";
 import type { ModelFailure } from "./errors.ts";
+import type { TodoItem } from "./events.ts";
 import { TokenEstimator } from "./estimate.ts";
 import type { Message, Usage } from "./messages.ts";
 import { isUserTurn, textOf } from "./messages.ts";
 import type { ModelChunk, ModelClient } from "./ports.ts";
 import type { Settings } from "./settings.ts";
+import { latestTodos, openItems } from "./todo_results.ts";
 
 const SUMMARY_KIND = "compaction_summary";
+const UNKNOWN_WINDOW = 128_000;
 const PREFIX =
   "[CONTEXT COMPACTION — REFERENCE ONLY]\nThis is a summary of the earlier conversation, kept as " +
   "background. It is not a request; the latest message of the user counts.";
@@ -37,20 +40,38 @@ export interface CompressionPlan {
   /** Text of the summary of before; `null` the first time. */
   readonly previous: string | null;
   readonly tail: readonly Message[];
+  /** The todo list as it stands before the tail; `null` = there was none. */
+  readonly todos: readonly TodoItem[] | null;
 }
 
-/** What stays and what goes; `null` when there is too little to compress. */
+/**
+ * What stays and what goes; `null` when there is too little to compress. `keepTurns`: the tail is so many last turns of
+ * the user, whatever they hold.
+ */
 export function planCompression(
   messages: readonly Message[],
   threshold: number,
   settings: Settings["compression"],
+  keepTurns?: number,
 ): CompressionPlan | null {
   if (messages.length < 4) return null;
   const estimator = new TokenEstimator();
   const budget = tailBudget(threshold, settings);
-  const start = tailStart(messages, budget, settings, estimator);
-  const end = headEnd(messages, start, budget, settings, estimator);
-  return cutAt(messages, end, start);
+  if (keepTurns === undefined) {
+    const start = tailStart(messages, budget, settings, estimator);
+    return cutAt(messages, headEnd(messages, start, budget, settings, estimator), start);
+  }
+  const start = turnStart(messages, keepTurns);
+  if (start === -1) return null;
+  const plan = cutAt(messages, headEnd(messages, start, budget, settings, estimator), start);
+  // A summary of before and nothing else is as short as it gets.
+  return plan?.middle.length === 0 ? null : plan;
+}
+
+/** Where the last `count` turns of the user begin; -1 when there are fewer. */
+function turnStart(messages: readonly Message[], count: number): number {
+  const asked = messages.filter(isUserTurn).at(-count);
+  return asked === undefined ? -1 : messages.indexOf(asked);
 }
 
 function tailStart(
@@ -103,6 +124,7 @@ function cutAt(messages: readonly Message[], end: number, start: number): Compre
     middle: between.filter((message) => !isSummary(message)),
     previous: previousSummary(between),
     tail: inTail ? tail : [messages[asked]!, ...tail],
+    todos: latestTodos(messages.slice(0, start)),
   };
 }
 
@@ -116,10 +138,16 @@ function isSummary(message: Message): boolean {
 }
 
 function previousSummary(messages: readonly Message[]): string | null {
-  const texts = messages.filter(isSummary).map((message) =>
-    textOf(message.content).replace(PREFIX, "").replace(SUFFIX, "").trim()
-  );
+  const texts = messages.filter(isSummary).map((message) => {
+    const text = textOf(message.content).replace(PREFIX, "").replace(SUFFIX, "");
+    return text.replace(openItemsOf(message) ?? "", "").trim();
+  });
   return texts.length === 0 ? null : texts.join("\n\n");
+}
+
+/** They are no part of the summary: the list has moved on since. */
+function openItemsOf(message: Message): string | null {
+  return message.role === "user" && message.todos ? openItems(message.todos) : null;
 }
 
 export interface SummaryOptions {
@@ -163,8 +191,8 @@ export async function summarise(
 }
 
 function question(plan: CompressionPlan, window: number | null, focus: string | null): string {
-  const size = window ?? 128_000;
-  const transcript = newestWithin(outlineOf(plan.middle), Math.floor(size * 0.6 * 4));
+  const size = window ?? UNKNOWN_WINDOW;
+  const transcript = newestWithin(outlineOf(plan.middle), outlineRoom(size));
   const words = Math.floor(lengthFor(transcript, size) * 0.75);
   return [
     ...(plan.previous === null ? [] : [`Summary of what came before:\n${plan.previous}`]),
@@ -175,37 +203,35 @@ function question(plan: CompressionPlan, window: number | null, focus: string | 
   ].join("\n\n");
 }
 
+/** The most tokens that the summary of this plan is asked to have. */
+export function summaryLength(plan: CompressionPlan, window: number | null): number {
+  const size = window ?? UNKNOWN_WINDOW;
+  return lengthFor(newestWithin(outlineOf(plan.middle), outlineRoom(size)), size);
+}
+
+/** Characters of the outline that a model with this window is sent. */
+function outlineRoom(window: number): number {
+  return Math.floor(window * 0.6 * 4);
+}
+
 /** Tokens: a fifth of the content, at least 2,000, at most 5 % of the window or 10,000. */
 function lengthFor(transcript: string, window: number): number {
   const most = Math.min(Math.floor(window * 0.05), 10_000);
   return Math.min(most, Math.max(2_000, Math.floor(transcript.length / 4 * 0.2)));
 }
 
-/** The new content. By their row ids the store knows the carried-on messages again. */
+/**
+ * The new content. By their row ids the store knows the carried-on messages again. The summary carries the whole todo
+ * list, and tells the model what is open of it when no newer list stays in sight.
+ */
 export function assemble(plan: CompressionPlan, summary: string): Message[] {
-  const todos = openTodos(plan);
+  const todos = plan.todos ?? [];
+  const open = latestTodos(plan.tail) === null ? openItems(todos) : null;
   const head: Message = {
     role: "user",
-    content: [PREFIX, summary, ...(todos === null ? [] : [todos]), SUFFIX].join("\n\n"),
+    content: [PREFIX, summary, ...(open === null ? [] : [open]), SUFFIX].join("\n\n"),
     displayKind: SUMMARY_KIND,
+    ...(todos.length === 0 ? {} : { todos }),
   };
   return [...plan.head, head, ...plan.tail];
-}
-
-/** The open items of the latest list, when the list itself goes. */
-function openTodos(plan: CompressionPlan): string | null {
-  const isList = (message: Message) => message.role === "tool" && message.toolName === "todo";
-  if (plan.tail.some(isList)) return null;
-  const last = plan.middle.findLast(isList);
-  if (!last) return null;
-  try {
-    const { todos } = JSON.parse(textOf(last.content)) as { todos?: { content: string; status: string }[] };
-    const open = (todos ?? []).filter(({ status }) => status === "pending" || status === "in_progress");
-    if (open.length === 0) return null;
-    return ["Open items of the todo list:", ...open.map((todo) => `- [${todo.status}] ${todo.content}`)].join(
-      "\n",
-    );
-  } catch {
-    return null; // not a list
-  }
 }

@@ -55,6 +55,7 @@ const UNREACHABLE: ReadonlySet<ModelFailure["kind"]> = new Set([
   "timeout",
   "ssl",
   "rate_limit",
+  "upstream_rate_limit",
   "overloaded",
 ]);
 

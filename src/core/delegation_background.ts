@@ -5,7 +5,7 @@
  */
 import type { Child } from "./delegation_child.ts";
 import type { Desk } from "./delegation.ts";
-import { DELEGATION_KIND } from "./delegation_api.ts";
+import { type ChildResult, DELEGATION_KIND } from "./delegation_api.ts";
 import { boundAll, laterText } from "./delegation_summary.ts";
 import type { LiveSession } from "./session.ts";
 
@@ -46,9 +46,23 @@ export class Background {
   }
 
   async #run(id: string, children: readonly Child[]): Promise<void> {
+    const startedMs = this.#desk.services.platform.clock.monotonic();
+    const results: ChildResult[] = [];
+    let kept: Promise<boolean> = Promise.resolve(false);
+    // The last one to end is not told of before the results of all are stored.
+    const keep = async (result: ChildResult) => {
+      if (results.push(result) < children.length) return;
+      results.sort((a, b) => a.taskIndex - b.taskIndex);
+      kept = this.#keep(id, results, startedMs);
+      await kept.catch(() => {/* `#lost` tells it */});
+    };
+    await Promise.all(children.map((child) => child.run(this.#closing.signal, keep)));
+    if (await kept) this.#session.changed("delegation");
+  }
+
+  /** True when they wait for a later turn; false when there will be none, and they are in the conversation. */
+  async #keep(id: string, results: readonly ChildResult[], startedMs: number): Promise<boolean> {
     const { clock } = this.#desk.services.platform;
-    const startedMs = clock.monotonic();
-    const results = await Promise.all(children.map((child) => child.run(this.#closing.signal)));
     const isClosed = this.#closing.signal.aborted || this.#session.closed;
     const bounded = await boundAll(this.#desk, this.#session, id, results);
     const text = laterText(id, bounded, (clock.monotonic() - startedMs) / 1000);
@@ -58,14 +72,14 @@ export class Background {
       result: JSON.stringify(bounded),
       at: clock.now() / 1000,
     });
-    if (!isClosed) return this.#session.changed("delegation");
-    const timestamp = clock.now() / 1000;
+    if (!isClosed) return true;
     await this.#session.transcript.append([{
       role: "user",
       content: text,
       displayKind: DELEGATION_KIND,
-      timestamp,
+      timestamp: clock.now() / 1000,
     }]);
+    return false;
   }
 
   #lost(id: string, error: unknown): void {

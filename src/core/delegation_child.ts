@@ -62,6 +62,8 @@ export class Child implements RunningChild {
   #toolsets: readonly string[] = [];
   #stopped: StopReason | null = null;
   #ended = false;
+  /** Its session is closed; it is only told of. */
+  #left = false;
   /** False as soon as the price of one call is unknown. */
   #isPriced = true;
   #usd = 0;
@@ -85,7 +87,7 @@ export class Child implements RunningChild {
   }
 
   get sessionId(): string | null {
-    return this.#session?.id ?? null;
+    return this.#left ? null : this.#session?.id ?? null;
   }
 
   state(): SubagentState {
@@ -107,8 +109,8 @@ export class Child implements RunningChild {
     return this.#stopped === null && !this.#ended && (this.#session?.steer(text) ?? false);
   }
 
-  /** Ends with `signal`. */
-  async run(signal: AbortSignal): Promise<ChildResult> {
+  /** Ends with `signal`. `keep`, which never rejects, has the result before anybody hears that it has ended. */
+  async run(signal: AbortSignal, keep?: (result: ChildResult) => Promise<void>): Promise<ChildResult> {
     const onAbort = () => this.stop();
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) this.stop();
@@ -123,9 +125,11 @@ export class Child implements RunningChild {
     } finally {
       stopTimers();
       signal.removeEventListener("abort", onAbort);
-      this.#desk.remove(this);
+      this.#left = true;
     }
     const result = this.#result(outcome);
+    await keep?.(result);
+    this.#desk.remove(this);
     this.#watch.flush();
     this.#tell({ kind: "complete", result });
     return result;
@@ -245,7 +249,7 @@ export class Child implements RunningChild {
       depth: this.#depth,
       model: this.#resolved?.model ?? "",
       toolsets: this.#toolsets,
-      childSessionId: this.sessionId,
+      childSessionId: this.#session?.id ?? null,
       toolCount: this.#watch.toolCount,
     };
   }

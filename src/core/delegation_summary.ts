@@ -14,8 +14,6 @@ const LEAST = 1_000;
 /** What an entry has beside its summary. */
 const ENTRY_CHARS = 2_000;
 const CHARS_PER_TOKEN = 4;
-/** Whole summaries are kept as long as the results of the background. */
-const KEEP_MS = 7 * 24 * 3_600_000;
 
 export interface Room {
   /** `delegation.max_summary_chars`. */
@@ -86,18 +84,10 @@ async function spill(
   const path = `${folder}/${delegationId}-${result.subagentId}.md`;
   try {
     await platform.files.mkdir(folder, { mode: 0o700 });
-    await removeOld(platform, folder);
     await platform.files.write(path, new TextEncoder().encode(result.summary), { mode: 0o600 });
     return path;
   } catch {
     return null;
-  }
-}
-
-async function removeOld({ files, clock }: Platform, folder: string): Promise<void> {
-  for (const { name } of await files.list(folder)) {
-    const stat = await files.stat(`${folder}/${name}`);
-    if (stat?.isFile && stat.mtimeMs < clock.now() - KEEP_MS) await files.remove(`${folder}/${name}`);
   }
 }
 

@@ -44,6 +44,8 @@ export type ModelFailureKind =
   | "auth"
   | "billing"
   | "rate_limit"
+  /** Of the provider behind an aggregator: waiting for it is of no use while there is another. */
+  | "upstream_rate_limit"
   | "overloaded"
   | "server_error"
   | "timeout"

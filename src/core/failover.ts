@@ -8,6 +8,8 @@ import type { ModelClient, ResolvedModel } from "./ports.ts";
 
 /** With another model at hand these get one more try instead of all of them. */
 const HURRIED: ReadonlySet<ModelFailure["kind"]> = new Set(["overloaded", "rate_limit", "timeout"]);
+/** A model that was refused for one of these is left alone for a while. */
+const LIMITS: ReadonlySet<ModelFailure["kind"]> = new Set(["rate_limit", "upstream_rate_limit", "billing"]);
 const REST_AFTER_LIMIT_MS = 60_000;
 const REST_AFTER_CHAIN_MS = 5_000;
 
@@ -57,13 +59,15 @@ export class Failover {
 
   /** How many requests this failure may cost in all, when `max` is the configured number. */
   attempts(failure: ModelFailure, max: number): number {
-    const hurries = HURRIED.has(failure.kind) && this.#next < this.#fallbacks.length;
+    const hasNext = this.#next < this.#fallbacks.length;
+    if (failure.kind === "upstream_rate_limit" && hasNext) return 1;
+    const hurries = HURRIED.has(failure.kind) && hasNext;
     return Math.max(1, hurries ? Math.min(2, max) : max);
   }
 
   /** Moves to the next model that can be used and is another one; false when there is none. */
   advance(failure: ModelFailure): boolean {
-    if (failure.kind === "rate_limit" || failure.kind === "billing") {
+    if (LIMITS.has(failure.kind)) {
       this.#resting.rest(this.#client.info, REST_AFTER_LIMIT_MS);
     }
     if (this.#toNext()) return true;

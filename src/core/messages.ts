@@ -2,6 +2,7 @@
  * The conversation as the core holds it (core.md A.1): Chat Completions roles, one list per session, system
  * prompt apart. Provider adapters turn it into their wire; the store maps it to rows. Nothing here knows a wire.
  */
+import type { TodoItem } from "./events.ts";
 
 export type ContentPart =
   | { readonly type: "text"; readonly text: string }
@@ -27,11 +28,13 @@ export interface FileEdit {
   readonly newText: string | null;
 }
 
-/** What a front end needs to show a finished call again after a reload. */
+/** What a finished call leaves beside its text: to show it again after a reload, and to go on from it. */
 export interface ToolMeta {
   readonly isError?: boolean;
   readonly durationMs?: number;
   readonly edits?: readonly FileEdit[];
+  /** `todo` only, where the text is too long to be sure to stay whole (core.md A.13): the whole list. */
+  readonly todos?: readonly TodoItem[];
 }
 
 export interface UserMessage {
@@ -41,6 +44,8 @@ export interface UserMessage {
   readonly displayText?: string;
   /** Non-null marks a timeline row: not a turn of the user, never counted or addressed (core.md D.4). */
   readonly displayKind?: string;
+  /** Of the summary of a compression: the whole todo list as the summarised part left it (core.md A.16). */
+  readonly todos?: readonly TodoItem[];
   rowId?: number;
   readonly timestamp?: number;
 }

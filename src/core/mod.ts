@@ -16,4 +16,4 @@ export {
 } from "./prompt_memory.ts";
 export { forgetHints } from "./prompt_hints.ts";
 export { isCodingFocus } from "./prompt_coding.ts";
-export { isPersonality, personalityNames } from "./prompt_personality.ts";
+export { findPersonality, personalityNames } from "./prompt_personality.ts";

@@ -139,6 +139,19 @@ export interface Models {
    * `missing_api_key`, `invalid_provider`, `invalid_model` (core.md F.2), each saying what to do.
    */
   resolve(choice?: ModelChoice): ResolvedModel;
+  /**
+   * Where no model is named and the provider is a server of the user's own, asks that server for its only model, 2 s at
+   * most (core.md F.8); resolving knows it afterwards. `null` when there is nothing to ask. Never rejects.
+   */
+  settling?(choice?: ModelChoice, options?: { signal?: AbortSignal }): Promise<void> | null;
+  /**
+   * What is to be changed about the address of a model, as far as its list of models tells (core.md F.8); `null` for
+   * nothing. Servers that are not the user's own are asked with `online` only. 2 s; rejects only with `AbortError`.
+   */
+  addressAdvice?(
+    model: ResolvedModel,
+    options?: { signal?: AbortSignal; online?: boolean },
+  ): Promise<string | null>;
   /** The client of a resolved model; cheap, the network library is loaded at the first call. */
   client(model: ResolvedModel): ModelClient;
   /** `/model` syntax of core.md F.4 (`name`, `provider:model`, `--provider`, `--global`). Changes nothing itself. */

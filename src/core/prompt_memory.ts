@@ -44,6 +44,9 @@ const HEADINGS: Readonly<Record<MemoryTarget, string>> = {
   user: "# User (what you know about the user",
 };
 
+/** How the blocks begin. */
+export const MEMORY_HEADINGS: readonly string[] = Object.values(HEADINGS);
+
 export interface MemoryQuery {
   readonly files: Files;
   readonly log: Pick<Logger, "warn">;

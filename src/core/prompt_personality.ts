@@ -1,6 +1,7 @@
 /**
- * Personalities: a few lines on how to talk, laid over the identity (core.md A.4 "context"). Built-in ones and those of
- * `personalities` in the config; a configured one wins over a built-in of the same name.
+ * Personalities: a few lines on how to talk, laid over the system prompt of a turn (core.md A.4 "context", H.2).
+ * Built-in ones and those of `personalities` in the config; a configured one wins over a built-in of the same name.
+ * They are no part of the stored prompt, so that a session can take another one, or none, from its next turn on.
  */
 import type { Settings } from "./settings.ts";
 
@@ -13,37 +14,50 @@ const BUILT_IN: Readonly<Record<string, string>> = {
   creative: "Look for unusual angles and offer more than one idea before settling on one.",
   friendly: "Be warm and encouraging, in plain words, without flattery.",
 };
-/** Words that mean no personality. */
+/** Words that mean no personality, whatever the config has under them. */
 const NONE = new Set(["", "none", "default", "neutral"]);
 
+type Known = Pick<Settings, "personalities">;
+
 /** Names that can be chosen, built-in ones first. */
-export function personalityNames(settings: Settings): readonly string[] {
-  return [...new Set([...Object.keys(BUILT_IN), ...Object.keys(settings.personalities)])];
+export function personalityNames(settings: Known): readonly string[] {
+  const names = new Set([...Object.keys(BUILT_IN), ...Object.keys(settings.personalities)]);
+  return [...names].filter((name) => ![null, "none"].includes(findPersonality(name, settings)));
 }
 
-/** True for a known name and for the words that mean none. */
-export function isPersonality(name: string, settings: Settings): boolean {
-  return NONE.has(name.trim().toLowerCase()) || textOf(name.trim(), settings) !== null;
+/** The name as it is kept: `none` for the words that mean none, `null` for one that nobody knows. */
+export function findPersonality(name: string, settings: Known): string | null {
+  const wanted = name.trim();
+  const lower = wanted.toLowerCase();
+  if (NONE.has(lower)) return "none";
+  if (ownText(wanted, settings) !== null) return wanted;
+  return Object.hasOwn(BUILT_IN, lower) ? lower : null;
 }
 
-/** The overlay of the chosen personality; empty for none and for a name nobody knows. */
-export function personalityText(settings: Settings): string {
-  const name = settings.display.personality.trim();
-  return NONE.has(name.toLowerCase()) ? "" : textOf(name, settings) ?? "";
+/** The overlay of a personality, by default the configured one; empty for none and for a name nobody knows. */
+export function personalityText(
+  settings: Known & Pick<Settings, "display">,
+  name: string = settings.display.personality,
+): string {
+  const known = findPersonality(name, settings);
+  if (known === null || known === "none") return "";
+  return ownText(known, settings) ?? BUILT_IN[known]!;
 }
 
-function textOf(name: string, settings: Settings): string | null {
-  const own = Object.hasOwn(settings.personalities, name) ? settings.personalities[name] : undefined;
-  if (typeof own === "string") return own.trim();
-  if (typeof own === "object" && own !== null) {
-    const { system_prompt, prompt, tone, style, description } = own as Record<string, unknown>;
-    const lines = [system_prompt ?? prompt, labelled("Tone", tone), labelled("Style", style)];
-    const text = lines.filter((line) => typeof line === "string" && line !== "").join("\n").trim();
-    return text || (typeof description === "string" ? description : "");
-  }
-  return Object.hasOwn(BUILT_IN, name.toLowerCase()) ? BUILT_IN[name.toLowerCase()]! : null;
+/** `null` where the config has no words under this name. */
+function ownText(name: string, { personalities }: Known): string | null {
+  const own = Object.hasOwn(personalities, name) ? personalities[name] : undefined;
+  if (typeof own === "string") return own.trim() || null;
+  if (typeof own !== "object" || own === null) return null;
+  const { system_prompt, prompt, tone, style, description } = own as Record<string, unknown>;
+  const lines = [said(system_prompt) || said(prompt), labelled("Tone", tone), labelled("Style", style)];
+  return lines.filter(Boolean).join("\n") || said(description) || null;
+}
+
+function said(value: unknown): string {
+  return typeof value === "string" ? value.trim() : "";
 }
 
 function labelled(label: string, value: unknown): string {
-  return typeof value === "string" && value ? `${label}: ${value}` : "";
+  return said(value) && `${label}: ${said(value)}`;
 }

@@ -22,12 +22,14 @@ export interface ProjectQuery {
   readonly cap: number;
 }
 
+export const PROJECT_HEADING = "# Project Context";
+
 /** The block under `# Project Context`; empty when the project has no instructions. `cwd` is known to answer. */
 export async function projectContext(query: ProjectQuery): Promise<string> {
   const found = await firstHit(query);
   if (found.length === 0) return "";
   const parts = found.map(({ name, text }) => `## ${name}\n\n${text}`);
-  return ["# Project Context", ...parts].join("\n\n");
+  return [PROJECT_HEADING, ...parts].join("\n\n");
 }
 
 async function firstHit(query: ProjectQuery): Promise<readonly PromptFile[]> {

@@ -5,12 +5,14 @@
 import type { Platform } from "@/platform/mod.ts";
 
 const PREVIEW = 1_500;
+/** Characters; shorter results are not worth a file and always stay whole. */
+export const LEAST_SPILLED = 8_000;
 const UNTRUSTED = "untrusted_tool_result";
 const encoder = new TextEncoder();
 
 /** Characters one result may have, by context window (tokens). */
 export function resultLimit(window: number | null): number {
-  return Math.max(8_000, Math.min(100_000, Math.floor((window ?? 256_000) * 0.15 * 4)));
+  return Math.max(LEAST_SPILLED, Math.min(100_000, Math.floor((window ?? 256_000) * 0.15 * 4)));
 }
 
 /** Characters all results of one batch may have together. */

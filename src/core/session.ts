@@ -37,7 +37,9 @@ import type {
 } from "./ports.ts";
 import type { CoreServices } from "./services.ts";
 import type {
+  CompactionPreview,
   CompactionReport,
+  CompactOptions,
   Inflight,
   Session,
   SessionUsage,
@@ -476,13 +478,19 @@ export class LiveSession implements Session {
   }
 
   /** Summarises now (`/compact`); the numbers before and after, `null` when there was too little. */
-  async compact(options: { focus?: string; signal?: AbortSignal } = {}): Promise<CompactionReport | null> {
+  async compact(options: CompactOptions = {}): Promise<CompactionReport | null> {
     return await this.occupy(options.signal, async (signal) => {
       const { compactSession } = await loadEngine();
-      const work = () => compactSession(this, { cause: "manual", focus: options.focus ?? null, signal });
+      const { focus = null, keepTurns } = options;
+      const kept = keepTurns === undefined ? {} : { keepTurns };
+      const work = () => compactSession(this, { cause: "manual", focus, ...kept, signal });
       // It takes long: no other program begins a turn meanwhile.
       return this.stored ? await this.transcript.alone(work) : await work();
     });
+  }
+
+  async previewCompaction(options: CompactOptions = {}): Promise<CompactionPreview | null> {
+    return (await loadEngine()).previewCompaction(this, options.keepTurns);
   }
 
   /** Runs `work` while no turn can start. Throws `session_busy`, also where another program runs one. */

@@ -50,6 +50,8 @@ export interface SubmitOptions {
   readonly scope?: string;
   /** A system layer for this turn only (API `system`/`instructions`). */
   readonly systemExtra?: string;
+  /** Name of the personality in place of `display.personality`; `none` for none. */
+  readonly personality?: string;
   /** For this turn only; the session keeps its own. */
   readonly model?: ModelChoice;
   readonly reasoningEffort?: string;
@@ -110,6 +112,22 @@ export interface SessionUsage {
 export interface CompactionReport {
   readonly before: { readonly messages: number; readonly tokens: number };
   readonly after: { readonly messages: number; readonly tokens: number };
+}
+
+/** A compression on the user's word (core.md A.16, H.2). */
+export interface CompactOptions {
+  /** A topic that gets room in the summary. */
+  readonly focus?: string;
+  /** So many last turns of the user stay as they are, and no more; what fits when absent. */
+  readonly keepTurns?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What a compression would do now; tokens are estimates, those afterwards with the summary as long as it may get. */
+export interface CompactionPreview extends CompactionReport {
+  /** Messages that stay word for word before and after the summary. */
+  readonly kept: { readonly first: number; readonly last: number };
+  readonly summarised: { readonly messages: number; readonly tokens: number };
 }
 
 export interface Session {
@@ -204,7 +222,9 @@ export interface Session {
   /** The same for `/undo` (core.md D.8): what is kept keeps its row ids, too. */
   dropFrom(rowId: number): Promise<void>;
   /** Summarises the older part now; `null` when there is too little. Throws `session_busy`, or when it fails. */
-  compact(options?: { focus?: string; signal?: AbortSignal }): Promise<CompactionReport | null>;
+  compact(options?: CompactOptions): Promise<CompactionReport | null>;
+  /** What `compact` would do: no model is asked, nothing is written. `null` when there is too little. */
+  previewCompaction(options?: CompactOptions): Promise<CompactionPreview | null>;
   /** Makes sure the row exists in the store. */
   store(): Promise<void>;
   /** Cancels, frees processes and grants, marks the row ended. Idempotent. */

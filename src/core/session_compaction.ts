@@ -4,7 +4,14 @@
  */
 import { abortable, isAbort } from "@/lib/abort.ts";
 import { auxiliaryClient } from "./auxiliary_client.ts";
-import { assemble, type CompressionPlan, planCompression, summarise, type Summary } from "./compression.ts";
+import {
+  assemble,
+  type CompressionPlan,
+  planCompression,
+  summarise,
+  type Summary,
+  summaryLength,
+} from "./compression.ts";
 import { summaryOfLastResort } from "./compression_outline.ts";
 import { compressionThreshold, isUnreachable, tailBudget } from "./compression_policy.ts";
 import { HermesError } from "./errors.ts";
@@ -12,7 +19,7 @@ import { TokenEstimator } from "./estimate.ts";
 import type { Message } from "./messages.ts";
 import type { ModelClient } from "./ports.ts";
 import type { LiveSession } from "./session.ts";
-import type { CompactionReport } from "./session_api.ts";
+import type { CompactionPreview, CompactionReport } from "./session_api.ts";
 import { newSessionId } from "./session_ids.ts";
 
 const LOCK_SECONDS = 300;
@@ -24,6 +31,8 @@ export type CompactionCause = "manual" | "overflow" | "automatic";
 export interface CompactionOptions {
   readonly cause: CompactionCause;
   readonly focus: string | null;
+  /** So many last turns stay, and no more. */
+  readonly keepTurns?: number;
   readonly signal: AbortSignal;
   readonly client?: ModelClient;
   readonly turnId?: string;
@@ -38,19 +47,12 @@ export async function compactSession(
   options: CompactionOptions,
 ): Promise<CompactionReport | null> {
   const { services, transcript, compressionGate: gate } = session;
-  const model = session.model;
-  if (!options.client && !model) throw session.modelError!;
-  const client = options.client ?? services.models.client(model!);
+  const client = options.client ?? ownClient(session);
   const byHand = options.cause === "manual";
   if (!byHand && (gate.blocked || (options.cause === "automatic" && gate.resting))) return null;
-  const settings = services.settings();
   const messages = transcript.messages;
-  const threshold = compressionThreshold(
-    client.info,
-    settings.model.max_tokens,
-    settings.compression,
-  );
-  const plan = planCompression(messages, threshold, settings.compression);
+  const threshold = thresholdOf(session, client);
+  const plan = planCompression(messages, threshold, services.settings().compression, options.keepTurns);
   if (!plan || (options.cause === "automatic" && hasNothingToGain(messages, threshold, session))) return null;
   if (!await abortable(transcript.flush(), options.signal)) {
     throw new HermesError("store_failed", transcript.warning ?? "The conversation cannot be saved now");
@@ -70,6 +72,39 @@ export async function compactSession(
     if (plan.previous !== null) tellLoss(session, options.turnId ?? "");
     return report;
   });
+}
+
+/** What a compression by hand would do now; reads only. Throws when there is no model. */
+export function previewCompaction(session: LiveSession, keepTurns?: number): CompactionPreview | null {
+  const { services, transcript: { messages } } = session;
+  const client = ownClient(session);
+  const settings = services.settings();
+  const plan = planCompression(messages, thresholdOf(session, client), settings.compression, keepTurns);
+  if (!plan) return null;
+  const estimator = new TokenEstimator();
+  const before = estimator.messages(messages);
+  const kept = estimator.messages([...plan.head, ...plan.tail]);
+  const gone = before - kept;
+  const writer = auxiliaryClient(services.models, settings, "compression") ?? client;
+  // Hardly any summary is longer than what it is about.
+  const summary = Math.min(summaryLength(plan, writer.info.contextWindow), gone);
+  const stays = plan.head.length + plan.tail.length;
+  return {
+    before: { messages: messages.length, tokens: before },
+    after: { messages: stays + 1, tokens: kept + summary },
+    kept: { first: plan.head.length, last: plan.tail.length },
+    summarised: { messages: messages.length - stays, tokens: gone },
+  };
+}
+
+function ownClient(session: LiveSession): ModelClient {
+  if (!session.model) throw session.modelError!;
+  return session.services.models.client(session.model);
+}
+
+function thresholdOf(session: LiveSession, client: ModelClient): number {
+  const { model, compression } = session.services.settings();
+  return compressionThreshold(client.info, model.max_tokens, compression);
 }
 
 /** What is to be kept anyway is all there is, or prompt and tools alone are too much. */

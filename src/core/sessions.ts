@@ -6,6 +6,7 @@ import { within } from "@/lib/abort.ts";
 import { Delegations, type NewChild } from "./delegation.ts";
 import { HermesError } from "./errors.ts";
 import { tierOf } from "./fast_mode.ts";
+import { HomeCare } from "./home_care.ts";
 import { type Message, NO_USAGE } from "./messages.ts";
 import { modeOf } from "./modes.ts";
 import type { FileAccess, NewSessionRow, SessionConfig, SessionRow } from "./ports.ts";
@@ -22,6 +23,7 @@ export class LiveSessions implements Sessions {
   readonly delegation: Delegations;
   readonly #services: CoreServices;
   readonly #disk: FileAccess;
+  readonly #care: HomeCare;
   readonly #live = new Map<string, LiveSession>();
   readonly #opening = new Map<string, Promise<LiveSession>>();
   /** Being stored for the first time: who opens one waits for its end. Never rejects. */
@@ -31,6 +33,7 @@ export class LiveSessions implements Sessions {
   constructor(services: CoreServices, disk: FileAccess) {
     this.#services = services;
     this.#disk = disk;
+    this.#care = new HomeCare(services);
     this.delegation = new Delegations(services, (child) => this.#createChild(child));
   }
 
@@ -43,6 +46,8 @@ export class LiveSessions implements Sessions {
   }
 
   async create(options: CreateOptions): Promise<Session> {
+    const asking = this.#services.models.settling?.(options.model);
+    if (asking) await asking;
     this.#refuseWhenClosing();
     const id = options.id ?? newSessionId(this.#services.platform);
     if (this.#live.has(id) || this.#creating.has(id)) {
@@ -251,7 +256,8 @@ export class LiveSessions implements Sessions {
   async closeAll(reason: string, options: { deadlineMs?: number } = {}): Promise<void> {
     this.#closing = true;
     const all = [...this.#live.values()].map((session) => this.#close(session, reason));
-    await within(Promise.all(all), options.deadlineMs ?? 2_000);
+    const done = Promise.all(all).then(() => this.#care.settled());
+    await within(done, options.deadlineMs ?? 2_000);
   }
 
   /** Closes and forgets one session; used by `Session.close` too, through the subscription below. */
@@ -268,6 +274,7 @@ export class LiveSessions implements Sessions {
   #warm(session: LiveSession): void {
     this.#services.onSession?.(session);
     session.hub.subscribe((event) => {
+      if (event.type === "turn.end" && !this.#closing) this.#care.turnEnded();
       if (event.type === "session.change" && event.what === "closed") this.#forget(session);
     });
     const model = session.model;

@@ -20,6 +20,12 @@ export interface ProviderEntry {
   readonly stale_timeout_seconds?: number;
   readonly extra_body?: Readonly<Record<string, unknown>>;
   readonly extra_headers?: Readonly<Record<string, string>>;
+  /** Seconds from the start of one call to the start of the next. */
+  readonly rate_limit_delay?: number;
+  /** File of an authority that is trusted beside the system's. */
+  readonly ssl_ca_cert?: string;
+  /** False: whoever answers is believed; a text is the file of an authority. */
+  readonly ssl_verify?: boolean | string;
 }
 
 export interface ModelFacts {
@@ -234,6 +240,8 @@ export interface Settings {
     readonly url: string;
     readonly ttl_hours: number;
     readonly excluded_providers: readonly string[];
+    /** Lists of a provider's own, by its id. */
+    readonly providers?: Readonly<Record<string, { readonly url?: unknown }>>;
   };
   /** Tried in order when the primary fails (core.md A.11). */
   readonly fallback_model?: unknown;

@@ -1,8 +1,9 @@
 /**
  * The system prompt (core.md A.4): built once per session, stored in its row and replayed byte for byte. Three
- * layers: stable (identity, guidance, skills, surroundings), context (personality, project), volatile (memories,
- * facts of the day). Everything that has to be read is read at the same time, each with a bound of its own; nothing
- * that is missing or broken keeps the turn from starting.
+ * layers: stable (identity, guidance, skills, surroundings), context (project), volatile (memories, facts of the
+ * day); what a turn adds to the context layer (the caller's words, the personality) is `prompt_layers.ts`. Everything
+ * that has to be read is read at the same time, each with a bound of its own; nothing that is missing or broken keeps
+ * the turn from starting.
  */
 import { DEFAULT_PROFILE, profileOf } from "@/lib/profile.ts";
 import type { Platform } from "@/platform/mod.ts";
@@ -21,11 +22,11 @@ import {
 } from "./prompt_guidance.ts";
 import type { DirectoryLooks } from "./directory_looks.ts";
 import { memorySnapshot } from "./prompt_memory.ts";
-import { personalityText } from "./prompt_personality.ts";
 import { projectContext } from "./prompt_project.ts";
 import { skillsIndex } from "./prompt_skills.ts";
 import { isDesktop, surroundings, today } from "./prompt_surroundings.ts";
 import type { Settings } from "./settings.ts";
+import { soulPath } from "./soul.ts";
 
 export interface PromptFacts {
   readonly platform: Platform;
@@ -69,7 +70,6 @@ export async function buildSystemPrompt(facts: PromptFacts): Promise<string> {
     directory.coding,
     profileLine(facts.home),
     platformHint(surface, settings),
-    personalityText(settings),
     directory.project,
     memories,
     `Conversation started: ${
@@ -110,7 +110,7 @@ async function takeMemories({ platform, log, home, settings }: MemoryFacts): Pro
 
 async function identity({ platform, log, home, settings }: PromptFacts): Promise<string> {
   if (settings.agent.ignore_rules) return IDENTITY;
-  const path = `${home}/SOUL.md`;
+  const path = soulPath(home);
   if (!isPresent(platform.files, path)) return IDENTITY;
   const soul = await readPromptText(path, { files: platform.files, log });
   return soul === null ? IDENTITY : guarded(soul, "SOUL.md", "context");

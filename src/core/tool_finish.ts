@@ -2,12 +2,12 @@
  * The end of a call: its result bounded and without secrets, with what the touched directories and the guardrails say,
  * stored and then told (core.md A.13, A.14).
  */
-import type { TodoItem } from "./events.ts";
 import { type FileEdit, textOf, type ToolMessage } from "./messages.ts";
 import type { ToolOutcome } from "./ports.ts";
 import { collectHints, withHints } from "./prompt_hints.ts";
-import { resultLimit, spillResult } from "./result_limits.ts";
-import { type Refused, type Running, safely } from "./tool_running.ts";
+import { LEAST_SPILLED, resultLimit, spillResult } from "./result_limits.ts";
+import { todosIn } from "./todo_results.ts";
+import type { Refused, Running } from "./tool_running.ts";
 import type { TurnScope } from "./turn_scope.ts";
 
 /** `refused`: why it did not run, when somebody or something refused it; `null` = it is an ordinary result. */
@@ -18,7 +18,10 @@ export async function finish(
   scope: TurnScope,
 ): Promise<ToolMessage> {
   const durationMs = scope.platform.clock.monotonic() - one.startedAt;
-  const content = await withSurroundings(one, outcome, await bounded(one.call.id, outcome, scope), scope);
+  const clean = withoutSecrets(outcome.content, scope);
+  const todos = one.call.name === "todo" ? todosIn(textOf(clean)) : null;
+  const fitting = outcome.keepWhole ? clean : await bounded(one.call.id, clean, scope);
+  const content = await withSurroundings(one, outcome, fitting, scope);
   const edits: readonly FileEdit[] = outcome.edits ?? [];
   const warning = refused === null ? loopWarning(one, outcome, content, scope) : "";
   const message: ToolMessage = {
@@ -31,6 +34,7 @@ export async function finish(
       isError: outcome.isError,
       durationMs: Math.round(durationMs),
       ...(edits.length ? { edits } : {}),
+      ...(todos !== null && textOf(clean).length >= LEAST_SPILLED ? { todos } : {}),
     },
     timestamp: scope.platform.clock.now() / 1000,
   };
@@ -43,7 +47,7 @@ export async function finish(
       isError: outcome.isError,
       durationMs,
       edits,
-      todos: one.call.name === "todo" ? todosOf(content) : null,
+      todos,
       refused,
     });
   }
@@ -80,21 +84,16 @@ async function withSurroundings(
   return hints === "" ? content : withHints(content, scope.guard.redact(hints, "file"));
 }
 
-async function bounded(
-  callId: string,
-  outcome: ToolOutcome,
-  scope: TurnScope,
-): Promise<ToolOutcome["content"]> {
-  if (typeof outcome.content !== "string") return outcome.content;
+function withoutSecrets(content: ToolOutcome["content"], { guard }: TurnScope): ToolOutcome["content"] {
   // A text cut between the halves of a character is refused by providers.
-  const text = scope.guard.redact(outcome.content, "terminal").toWellFormed();
-  if (outcome.keepWhole || text.length <= resultLimit(scope.contextWindow)) return text;
-  return await spillResult(scope.platform, callId, text);
+  return typeof content === "string" ? guard.redact(content, "terminal").toWellFormed() : content;
 }
 
-function todosOf(content: ToolOutcome["content"]): readonly TodoItem[] | null {
-  return safely(() => {
-    const todos = (JSON.parse(textOf(content)) as { todos?: TodoItem[] }).todos;
-    return Array.isArray(todos) ? todos : null;
-  }, null);
+async function bounded(
+  callId: string,
+  content: ToolOutcome["content"],
+  { contextWindow, platform }: TurnScope,
+): Promise<ToolOutcome["content"]> {
+  if (typeof content !== "string" || content.length <= resultLimit(contextWindow)) return content;
+  return await spillResult(platform, callId, content);
 }

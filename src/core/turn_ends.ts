@@ -139,7 +139,7 @@ export class TurnEnds {
     return { outcome: "completed", text, exitReason: "fallback_prior_turn_content" };
   }
 
-  /** What was shown stays; an overflow is mended by a compression; then the fallbacks, then the end. */
+  /** What was shown stays; an overflow is mended by a compression; then the fallbacks, where they may help, then the end. */
   async failed(answer: ModelAnswer): Promise<Ending | null> {
     const failure = this.#explained(answer.failure!);
     if (answer.text) {
@@ -150,12 +150,17 @@ export class TurnEnds {
     const mayBeTooLong = isTooLong(failure) || (brokeOff(failure) && this.#room.isLarge());
     if (mayBeTooLong && await this.#room.makeRoom()) return null;
     if (this.#turn.scope.signal.aborted) return await this.interrupted(answer);
-    if (this.#calls.useFallback(failure)) return null;
+    if (!this.#isForTheUser(failure) && this.#calls.useFallback(failure)) return null;
     const { text } = this.#draft;
     if (failure.status === 400 && text === "") await this.#room.leaveOutTurn();
     if (text) await this.#rows.appendText(text, answer, "incomplete");
     const exitReason = "all_retries_exhausted_no_response";
     return { outcome: "failed", text, exitReason, partial: text !== "", failure };
+  }
+
+  /** The turn stops with advice instead of going on elsewhere (core.md A.11). */
+  #isForTheUser(failure: ModelFailure): boolean {
+    return failure.kind === "ssl" || (isTooLong(failure) && !this.#turn.scope.settings.compression.enabled);
   }
 
   /** Who has switched compression off learns that it would have helped. */

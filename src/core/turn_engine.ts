@@ -3,6 +3,6 @@
  * session must not wait for code that only its first prompt runs.
  */
 export { applyModel, resetSession } from "./session_changes.ts";
-export { compactSession } from "./session_compaction.ts";
+export { compactSession, previewCompaction } from "./session_compaction.ts";
 export { dropFrom, rewindSession } from "./session_rewind.ts";
 export { runQueuedTurn } from "./session_turn.ts";

@@ -17,7 +17,10 @@ import { promptTokens, textOf, type Usage } from "./messages.ts";
 import { PLAN_MODE } from "./plan_mode.ts";
 import type { GuardContext, ModelChoice, ModelClient, ResolvedModel, Tool } from "./ports.ts";
 import { readPrefill } from "./prefill.ts";
+import { personalityText } from "./prompt_personality.ts";
+import { withCallersText } from "./prompt_layers.ts";
 import { redactValues } from "./redact_values.ts";
+import type { Settings } from "./settings.ts";
 
 import { usableTools } from "./offered_tools.ts";
 import type { LiveSession } from "./session.ts";
@@ -43,6 +46,8 @@ interface PendingTurn {
 export async function prepareTurn(session: LiveSession, turn: PendingTurn): Promise<TurnInput | HermesError> {
   const { services } = session;
   const settings = settingsOf(session);
+  const asking = services.models.settling?.(turn.options.model ?? session.modelChoice, turn.controller);
+  if (asking) await asking;
   const model = resolveModel(session, turn.options.model);
   if (model instanceof HermesError) return model;
   const tooSmall = refusedWindow(model);
@@ -76,8 +81,10 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
       ...theirs,
     ],
     ...(theirs.length === 0 ? {} : { clientTools: new Set(theirs.map((tool) => tool.name)) }),
-    systemPrompt: [systemPrompt, agent.ephemeral_system_prompt, turn.options.systemExtra]
-      .filter(Boolean).join("\n\n"),
+    systemPrompt: [
+      withCallersText(systemPrompt, contextText(turn.options, settings)),
+      agent.ephemeral_system_prompt,
+    ].filter(Boolean).join("\n\n"),
     ...await prefillOf(session),
     history: turn.options.history ?? null,
     reasoningEffort: ownEffort(turn, session) ?? configuredEffort(settings, () => model.model),
@@ -96,6 +103,11 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
     usageTotals: () => usageTotals(session),
     compact: (client, cause) => compactInTurn(session, turn, client, cause),
   };
+}
+
+/** The caller's words, then the personality: this turn's, or the configured one. */
+function contextText({ systemExtra, personality }: SubmitOptions, settings: Settings): string {
+  return [systemExtra, personalityText(settings, personality)].filter(Boolean).join("\n\n");
 }
 
 /** Children draw on the limits of the session that they work for. */

@@ -7,7 +7,7 @@ import { DELEGATE_TOOL } from "./delegation_tools.ts";
 import { promptTokens, textOf, type ToolMessage } from "./messages.ts";
 import type { ModelAnswer } from "./model_call.ts";
 import type { RawToolCall } from "./ports.ts";
-import { batchLimit, spillResult } from "./result_limits.ts";
+import { batchLimit, LEAST_SPILLED, spillResult } from "./result_limits.ts";
 import { runToolCalls } from "./tool_calls.ts";
 import { repairToolName } from "./tool_names.ts";
 import { type Ending, MAX_GROWTH, type TurnEnds, type TurnParts } from "./turn_ends.ts";
@@ -17,8 +17,6 @@ const HOUSEKEEPING: ReadonlySet<string> = new Set(["todo", "memory", "skill_mana
 const CALLS_CUT = "The output limit cut off a tool call again and again; it was not executed.";
 const MAX_BAD_JSON = 3;
 const MAX_BAD_NAMES = 3;
-/** Smaller results are not worth a file. */
-const LEAST_SPILLED = 8_000;
 
 export class TurnTools {
   readonly #parts: TurnParts;

@@ -27,7 +27,8 @@ type Json = Readonly<Record<string, unknown>>;
 export { isStale } from "./catalog_store.ts";
 
 export type FetchOutcome =
-  | { readonly type: "fetched"; readonly models: number }
+  /** `warnings`: lists of single providers that could not be read; the big one tells of those. */
+  | { readonly type: "fetched"; readonly models: number; readonly warnings: readonly string[] }
   | { readonly type: "failed"; readonly reason: string };
 
 /** Rejects only with `AbortError`. */
@@ -38,11 +39,19 @@ export async function fetchCatalog(
   signal: AbortSignal | undefined,
 ): Promise<FetchOutcome> {
   const url = settings.model_catalog?.url || DEFAULT_URL;
-  const answer = await fetchJson(platform, url, { timeoutMs: FETCH_MS, signal });
-  if (answer.type !== "answered") return { type: "failed", reason: `${url}: ${answer.reason}` };
-  if (answer.status !== 200) return { type: "failed", reason: `${url}: HTTP ${answer.status}` };
-  const models = readManifest(answer.body);
-  if (models.length === 0) return { type: "failed", reason: `${url}: holds no catalogue that we can read` };
+  const [whole, ...single] = await Promise.all([
+    fetchModels(platform, url, readManifest, signal),
+    ...Object.entries(settings.model_catalog?.providers ?? {}).map(([id, entry]) =>
+      fetchProvider(platform, id, entry.url, signal)
+    ),
+  ]);
+  if (typeof whole === "string") return { type: "failed", reason: whole };
+  const own = single.filter((found) => typeof found !== "string");
+  const replaced = new Set(own.map(({ provider }) => provider));
+  const models = [
+    ...whole.filter((model) => !replaced.has(model.provider)),
+    ...own.flatMap((found) => found.models),
+  ];
   const excluded = new Set(settings.model_catalog?.excluded_providers ?? []);
   const wanted = models.filter((model) => !excluded.has(model.provider));
   const fetchedAt = platform.clock.now();
@@ -51,7 +60,47 @@ export async function fetchCatalog(
   } catch (error) {
     return { type: "failed", reason: `the catalogue cannot be kept: ${error}` };
   }
-  return { type: "fetched", models: wanted.length };
+  const warnings = single.filter((found) => typeof found === "string");
+  return { type: "fetched", models: wanted.length, warnings };
+}
+
+/** The models at an address, or why there are none. */
+async function fetchModels(
+  platform: Platform,
+  url: string,
+  read: (body: unknown) => CatalogModel[],
+  signal: AbortSignal | undefined,
+): Promise<readonly CatalogModel[] | string> {
+  const answer = await fetchJson(platform, url, { timeoutMs: FETCH_MS, signal });
+  if (answer.type !== "answered") return `${url}: ${answer.reason}`;
+  if (answer.status !== 200) return `${url}: HTTP ${answer.status}`;
+  const models = read(answer.body);
+  return models.length === 0 ? `${url}: holds no catalogue that we can read` : models;
+}
+
+/** `model_catalog.providers.<id>.url`: the form of the big list, or that of its one provider (core.md E.4). */
+async function fetchProvider(
+  platform: Platform,
+  id: string,
+  url: unknown,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly provider: string; readonly models: readonly CatalogModel[] } | string> {
+  const key = `model_catalog.providers.${id}`;
+  const row = findProvider(id);
+  if (!row) return `${key}: there is no provider of this name`;
+  if (typeof url !== "string" || url === "") return `${key}: has no url`;
+  const read = (body: unknown) => {
+    const isOne = isOf(body, "models");
+    return readManifest(isOne ? { providers: { [row.id]: body } } : body).filter(({ provider }) =>
+      provider === row.id
+    );
+  };
+  const models = await fetchModels(platform, url, read, signal);
+  return typeof models === "string" ? `${key}: ${models}` : { provider: row.id, models };
+}
+
+function isOf(body: unknown, member: string): boolean {
+  return typeof body === "object" && body !== null && Object.hasOwn(body, member);
 }
 
 /** The form of models.dev (`{provider: {models: {id: facts}}}`), or version 1 with lists of ids. */

@@ -1,6 +1,6 @@
 /** The key a target is called with (core.md F.2, row 62): each key stays with the host it was given for. */
 import { auxiliaryEntry, fallbackEntries, HermesError, type ModelChoice } from "@/core/contract.ts";
-import { hostOf, isHostOf, isLocalEndpoint, isSameEndpoint } from "./endpoints.ts";
+import { baseUrlOf, hostOf, isHostOf, isLocalEndpoint, isSameEndpoint } from "./endpoints.ts";
 import { type FoundKey, isUsableKey, keyForHost, keyForRow, NO_KEY } from "./keys.ts";
 import { CUSTOM_ALIASES, findProvider, type ProviderRow } from "./provider_table.ts";
 import type { ResolveContext, Target } from "./resolve_types.ts";
@@ -9,7 +9,8 @@ import { findUserProvider } from "./user_providers.ts";
 /** True when the endpoint is the one that the `model` section of the config describes. */
 export function isConfigured(target: Target, { settings, env }: ResolveContext): boolean {
   const { provider, base_url } = settings.model;
-  if (base_url !== "" && !isSameEndpoint(base_url, target.baseUrl)) return false;
+  const address = baseUrlOf(target.row?.id ?? "", base_url) ?? base_url;
+  if (base_url !== "" && !isSameEndpoint(address, target.baseUrl)) return false;
   if (provider === "" || provider.toLowerCase() === "auto") return base_url !== "" || target.isAuto;
   if (target.provider === "custom") {
     const isNamed = base_url !== "" || isSameEndpoint(env("CUSTOM_BASE_URL") ?? "", target.baseUrl);

@@ -1,5 +1,7 @@
 /** What can be said about an endpoint from its URL alone: local or not, whose it is, which wire (core.md F.1, F.8). */
 
+const GOOGLE = "generativelanguage.googleapis.com";
+
 /** Lower-case host without port; empty when the text is no URL. */
 export function hostOf(url: string): string {
   try {
@@ -30,6 +32,16 @@ export function normaliseBaseUrl(text: string): string | null {
   } catch {
     return null;
   }
+}
+
+/**
+ * The base URL of a known provider's wire. Google's own address ends in `/v1beta`, and the wire that is spoken there
+ * is below it (core.md F.1).
+ */
+export function baseUrlOf(provider: string, text: string): string | null {
+  const url = normaliseBaseUrl(text);
+  const isBare = url !== null && (provider === "gemini" || hostOf(url) === GOOGLE) && /\/v1beta$/.test(url);
+  return isBare ? `${url}/openai` : url;
 }
 
 /** Equal but for case of the host, default port and trailing slash. */

@@ -11,6 +11,8 @@ export interface KeptList {
   readonly models: readonly ListedModel[];
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** The base URL that it was found at, when that is not the one it is kept under. */
+  readonly otherUrl?: string;
 }
 
 interface Stored {

@@ -21,7 +21,8 @@ export interface ListedModel {
 }
 
 export type ListOutcome =
-  | { readonly type: "listed"; readonly models: readonly ListedModel[] }
+  /** `otherUrl`: the base URL that has the list, when it is not the one that was given (core.md F.8). */
+  | { readonly type: "listed"; readonly models: readonly ListedModel[]; readonly otherUrl?: string }
   /** It answers, but offers no list. */
   | { readonly type: "no_list"; readonly reason: string }
   | { readonly type: "unreachable"; readonly reason: string };
@@ -58,6 +59,16 @@ export class ModelLists {
     return entry.models;
   }
 
+  /** Ids of the last list, however long ago; `null` when there never was one. */
+  lastIds(baseUrl: string): readonly string[] | null {
+    return this.#cache.list(baseUrl)?.models.map((model) => model.id) ?? null;
+  }
+
+  /** The base URL that the list of an endpoint was really found at; `null` when that is its own, or not known. */
+  otherUrl(baseUrl: string): string | null {
+    return this.#cache.list(baseUrl)?.otherUrl ?? null;
+  }
+
   /** A window the endpoint has stated, in its list or in an error; however long ago. */
   statedWindow(baseUrl: string, model: string): number | null {
     return this.#cache.window(baseUrl, model) ?? this.#listed(baseUrl, model)?.window ?? null;
@@ -87,7 +98,8 @@ export class ModelLists {
     const outcome = await this.#tryAddresses(request);
     if (outcome.type === "listed") {
       const at = this.#platform.clock.now();
-      await this.#cache.setList(request.baseUrl, { models: outcome.models, at });
+      const { models, otherUrl } = outcome;
+      await this.#cache.setList(request.baseUrl, { models, at, ...(otherUrl ? { otherUrl } : {}) });
     }
     return outcome;
   }
@@ -105,7 +117,9 @@ export class ModelLists {
     const timeoutMs = end - this.#platform.clock.monotonic();
     if (first.type !== "no_list" || timeoutMs <= 0) return first;
     const second = await this.#fetchList(`${other}/models`, { ...request, timeoutMs });
-    return second.type === "listed" ? second : first;
+    if (second.type !== "listed") return first;
+    // The Messages wire finds its way from both forms.
+    return speaksMessages(request) ? second : { ...second, otherUrl: other };
   }
 
   async #fetchList(url: string, request: ListRequest): Promise<ListOutcome> {
@@ -122,10 +136,16 @@ export class ModelLists {
   }
 }
 
-function authHeaders({ apiKey, apiMode, baseUrl }: ListRequest): Record<string, string> {
+function speaksMessages({ apiMode, baseUrl }: ListRequest): boolean {
+  return (apiMode ?? apiModeByUrl(baseUrl)) === "anthropic_messages";
+}
+
+function authHeaders(request: ListRequest): Record<string, string> {
+  const { apiKey } = request;
   if (apiKey === "" || apiKey === NO_KEY) return {};
-  const isMessages = (apiMode ?? apiModeByUrl(baseUrl)) === "anthropic_messages";
-  if (!isMessages || apiKey.startsWith("sk-ant-oat")) return { authorization: `Bearer ${apiKey}` };
+  if (!speaksMessages(request) || apiKey.startsWith("sk-ant-oat")) {
+    return { authorization: `Bearer ${apiKey}` };
+  }
   return { "x-api-key": apiKey, "anthropic-version": "2023-06-01" };
 }
 

@@ -4,6 +4,7 @@
  * keeps the models it is known to have.
  */
 import type { ModelOptionsQuery, ProviderEntry, ResolvedModel, Settings } from "@/core/contract.ts";
+import { adviceFor } from "./address_advice.ts";
 import { type Catalog, offeredModels } from "./catalog.ts";
 import { dollars } from "./cost.ts";
 import { apiModeByName, hostOf, isHostOf, isSameEndpoint } from "./endpoints.ts";
@@ -17,7 +18,7 @@ const REFRESH_MS = 10_000;
 
 export interface OptionsContext {
   readonly settings: Settings;
-  readonly lists: Pick<ModelLists, "ask" | "kept">;
+  readonly lists: Pick<ModelLists, "ask" | "kept" | "otherUrl">;
   readonly catalog: Catalog;
   /** The model in force; `null` when none can be used. */
   readonly current: ResolvedModel | null;
@@ -64,7 +65,7 @@ export async function buildOptions(
   const served = new Set(own.flatMap((row) => row.models));
   const rows = [
     ...builtIn.filter((row) => row !== null).filter((row) => isWanted(row, context.settings))
-      .map((row) => withoutServed(row, served)),
+      .map((row) => withoutServed(row, served, current?.model)),
     builtinRow(slug, context),
     ...own,
   ];
@@ -147,6 +148,8 @@ async function builtInRow(
   const listed = lists.kept(baseUrl)?.map((m) => m.id) ?? [];
   const offered = listed.length > 0 ? listed : offeredModels(row, context.catalog);
   const models = withCurrent(offered, isCurrent, current);
+  const otherUrl = row.keyOptional ? lists.otherUrl(baseUrl) : null;
+  if (otherUrl !== null && failed === "") failed = adviceFor(otherUrl);
   const warning = key || row.keyOptional ? failed : keyHint(row);
   return {
     slug: row.id,
@@ -245,6 +248,8 @@ async function ownRow(
     });
     if (outcome.type === "unreachable") warning = `does not answer (${outcome.reason}); shown as configured`;
   }
+  const otherUrl = context.lists.otherUrl(baseUrl);
+  if (otherUrl !== null && warning === "") warning = adviceFor(otherUrl);
   const listed = context.lists.kept(baseUrl)?.map((m) => m.id) ?? [];
   const declared = declaredModels(entry);
   const models = withCurrent([...new Set([...declared, ...listed])], isCurrent, context.current);
@@ -265,10 +270,10 @@ async function ownRow(
   };
 }
 
-/** Aggregators do not repeat what an endpoint of the user's own serves. */
-function withoutServed(row: OptionRow, served: ReadonlySet<string>): OptionRow {
+/** Aggregators do not repeat what an endpoint of the user's own serves, but for the model in force. */
+function withoutServed(row: OptionRow, served: ReadonlySet<string>, current: string | undefined): OptionRow {
   const isAggregator = PROVIDERS.find((p) => p.id === row.slug)?.isAggregator;
-  if (!isAggregator || row.is_current || !row.models.some((id) => served.has(id))) return row;
-  const models = row.models.filter((id) => !served.has(id));
+  if (!isAggregator || !row.models.some((id) => served.has(id))) return row;
+  const models = row.models.filter((id) => !served.has(id) || (row.is_current && id === current));
   return { ...row, models, total_models: models.length };
 }

@@ -1,7 +1,7 @@
 /** `hermes model refresh`: the catalogue and the lists of all configured providers, all at the same time, 10 s each. */
 import type { CatalogRefresh, Settings } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
-import { fetchCatalog } from "./catalog_refresh.ts";
+import { fetchCatalog, type FetchOutcome } from "./catalog_refresh.ts";
 import type { ListOutcome, ModelLists } from "./model_lists.ts";
 import { type ProviderRow, PROVIDERS } from "./provider_table.ts";
 import { userProviders } from "./user_providers.ts";
@@ -37,23 +37,26 @@ export async function refreshAll(context: RefreshContext): Promise<CatalogRefres
     }),
   ]);
   return {
-    models: typeof catalog === "number" ? catalog : null,
+    models: catalog?.type === "fetched" ? catalog.models : null,
     lists: outcomes.flatMap(({ provider, outcome }) =>
       outcome.type === "listed" ? [{ provider, models: outcome.models.length }] : []
     ),
     warnings: [
-      ...(typeof catalog === "string" ? [catalog] : []),
+      ...(catalog === null
+        ? []
+        : catalog.type === "fetched"
+        ? catalog.warnings
+        : [`The catalogue was not refreshed: ${catalog.reason}`]),
       ...outcomes.flatMap(({ provider, outcome }) => warningOf(provider, outcome)),
     ],
   };
 }
 
-/** The number of models, or why there is none; `null` where the config wants no catalogue. */
-async function refreshCatalog(context: RefreshContext): Promise<number | string | null> {
+/** `null` where the config wants no catalogue. */
+async function refreshCatalog(context: RefreshContext): Promise<FetchOutcome | null> {
   const { platform, home, settings, signal } = context;
   if (settings.model_catalog?.enabled === false) return null;
-  const outcome = await fetchCatalog(platform, home, settings, signal);
-  return outcome.type === "fetched" ? outcome.models : `The catalogue was not refreshed: ${outcome.reason}`;
+  return await fetchCatalog(platform, home, settings, signal);
 }
 
 function sourcesOf(context: RefreshContext): Source[] {

@@ -21,6 +21,7 @@ import { fastFactor } from "./fast_mode.ts";
 import type { FoundKey } from "./keys.ts";
 import { localKindOf } from "./local_kind.ts";
 import { normaliseModel } from "./names.ts";
+import { noModel, onlyModel } from "./only_model.ts";
 import { type ResolveContext, SETUP_ADVICE, type Target, type Wanted } from "./resolve_types.ts";
 import type { Runtime } from "./runtime.ts";
 import { automaticTarget, namedTarget } from "./targets.ts";
@@ -99,7 +100,8 @@ function refuseUnspoken(target: Target, choice: ModelChoice, context: ResolveCon
   );
 }
 
-function modelName(target: Target, wanted: Wanted, { settings }: ResolveContext): string {
+function modelName(target: Target, wanted: Wanted, context: ResolveContext): string {
+  const { settings } = context;
   const own = declaredModels(target.entry);
   const name = wanted.model || own[0] || target.row?.models[0] ||
     (target.provider === "custom" ? settings.model.default : "");
@@ -110,11 +112,9 @@ function modelName(target: Target, wanted: Wanted, { settings }: ResolveContext)
     );
   }
   if (name) return own.includes(name) ? name : normaliseModel(target.provider, name);
-  throw new HermesError(
-    "invalid_model",
-    `No model is chosen for provider "${target.provider}": set model.default, or pass --model ${target.provider}:<name>`,
-    { provider: target.provider },
-  );
+  const { provider, baseUrl } = target;
+  if (isLocalEndpoint(baseUrl)) return onlyModel(provider, baseUrl, context.offered(baseUrl));
+  throw noModel(provider);
 }
 
 function finish(

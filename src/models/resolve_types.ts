@@ -1,6 +1,7 @@
 /** What the steps of resolving hand to each other; see resolve.ts for the steps. */
 import type { ProviderEntry, Settings } from "@/core/contract.ts";
 import type { Catalog } from "./catalog.ts";
+import type { Offered } from "./only_model.ts";
 import type { ProviderRow } from "./provider_table.ts";
 import type { UserProvider } from "./user_providers.ts";
 
@@ -20,6 +21,8 @@ export interface ResolveContext {
   statedWindow(baseUrl: string, model: string): number | null;
   /** The same, of this run only and without a look at the disk. */
   learnedWindow(baseUrl: string, model: string): number | null;
+  /** What an endpoint has said that it offers, however long ago. */
+  offered(baseUrl: string): Offered;
 }
 
 /** The end of every refusal that a set-up would cure. */

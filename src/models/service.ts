@@ -22,14 +22,17 @@ import {
 } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { ScriptPositions } from "./builtin/script_client.ts";
+import { addressAdvice } from "./address_advice.ts";
 import { Catalog, offeredModels } from "./catalog.ts";
 import { readRefreshed } from "./catalog_store.ts";
 import { costOf, isOwnHost, type KnownPrices } from "./cost.ts";
+import { withEndpointTls, writtenAddresses } from "./endpoint_fetch.ts";
 import { keyForHost, NO_KEY } from "./keys.ts";
 import { LazyClient } from "./lazy_client.ts";
 import { ListCache } from "./list_cache.ts";
 import { LocalFacts } from "./local_facts.ts";
 import { ModelLists } from "./model_lists.ts";
+import { Pacer } from "./pacer.ts";
 import { Senders } from "./providers/senders.ts";
 import { newMemory, type ServerMemory } from "./providers/server_memory.ts";
 import { createWireClient, warmWire } from "./wire_clients.ts";
@@ -39,6 +42,7 @@ import type { ModelFlags, ResolveContext } from "./resolve_types.ts";
 import type { Runtime } from "./runtime.ts";
 import { rowRuntime } from "./targets.ts";
 import { secretEnvNames } from "./secret_env.ts";
+import { UnnamedModels } from "./unnamed.ts";
 import { declaredModels, userProviders } from "./user_providers.ts";
 
 export interface ModelsDeps {
@@ -68,6 +72,8 @@ class ModelService implements Models {
   readonly #lists: ModelLists;
   readonly #catalog: Catalog;
   readonly #local: LocalFacts;
+  readonly #unnamed: UnnamedModels;
+  readonly #pacer: Pacer;
   readonly #positions: ScriptPositions = new Map();
   readonly #senders = new Senders();
   readonly #memories = new Map<string, ServerMemory>();
@@ -82,12 +88,19 @@ class ModelService implements Models {
   } = { settings: null, version: 0, models: new Map() };
 
   constructor(deps: ModelsDeps) {
-    this.#deps = deps;
+    const platform = withEndpointTls(
+      deps.platform,
+      () => deps.config.settings(),
+      () => writtenAddresses(this.#context()),
+    );
+    this.#deps = { ...deps, platform };
     // A host without a data home of its own keeps nothing on disk.
     const home = deps.config.home || null;
-    this.#lists = new ModelLists(deps.platform, new ListCache(deps.platform, home, deps.log));
-    this.#catalog = new Catalog(() => home === null ? null : readRefreshed(deps.platform, home));
-    this.#local = new LocalFacts(deps.platform, this.#lists);
+    this.#lists = new ModelLists(platform, new ListCache(platform, home, deps.log));
+    this.#catalog = new Catalog(() => home === null ? null : readRefreshed(platform, home));
+    this.#local = new LocalFacts(platform, this.#lists);
+    this.#unnamed = new UnnamedModels(platform, this.#lists);
+    this.#pacer = new Pacer(platform.clock);
   }
 
   /** The same record for the same choice, as long as nothing that it rests on has changed; refusals are not kept. */
@@ -101,6 +114,30 @@ class ModelService implements Models {
     const models = this.#kept(context.settings);
     if (models.size < MAX_RESOLVED) models.set(key, model);
     return model;
+  }
+
+  settling(choice: ModelChoice = {}, options: { signal?: AbortSignal } = {}): Promise<void> | null {
+    // Nearly always there is a name, and then this costs nothing.
+    if (choice.model || (!choice.provider && this.#isNamed())) return null;
+    return this.#unnamed.settling(choice, this.#context(), options.signal);
+  }
+
+  async addressAdvice(
+    model: ResolvedModel,
+    options: { signal?: AbortSignal; online?: boolean } = {},
+  ): Promise<string | null> {
+    if (model.apiMode === "builtin") return null;
+    const runtime = this.#runtimeOf(model);
+    if (!runtime.isLocal && !options.online) return null;
+    return await addressAdvice(runtime, this.#lists, options.signal);
+  }
+
+  #isNamed(): boolean {
+    const { config, flags } = this.#deps;
+    return Boolean(
+      flags.demo || flags.model || config.env("HERMES_MODEL") || config.env("HERMES_INFERENCE_MODEL") ||
+        config.settings().model.default,
+    );
   }
 
   #kept(settings: Settings): Map<string, ResolvedModel> {
@@ -133,6 +170,15 @@ class ModelService implements Models {
       env: (name) => config.env(name),
       memory: (sessionId) => this.#memory(`${sessionId}\n${model.model}\n${model.baseUrl}`),
       localFacts: (signal) => this.#local.of(runtime, signal),
+      pace: async (signal) => {
+        const seconds = runtime.entry?.rate_limit_delay ?? 0;
+        if (seconds > 0) await this.#pacer.wait(model.baseUrl, seconds, signal);
+      },
+      addressAdvice: async (signal) => {
+        // The addresses of others are known to be right.
+        const isOwn = runtime.isLocal || model.provider.startsWith("custom");
+        return isOwn ? await addressAdvice(runtime, this.#lists, signal) : null;
+      },
       connectMs,
       onWindow: async (tokens) => {
         // An error may only lower it: a larger number in one says nothing about this model.
@@ -189,6 +235,8 @@ class ModelService implements Models {
   }
 
   async options(query: ModelOptionsQuery): Promise<Record<string, unknown>> {
+    // Without a name the endpoint in force is not known to be that.
+    await this.settling(query.current);
     const context = this.#context();
     const { buildOptions } = await import("./options.ts");
     // At the same time: the payload need not wait for the catalogue, the next one will have it.
@@ -297,6 +345,7 @@ class ModelService implements Models {
       catalog: this.#catalog,
       statedWindow: (baseUrl, model) => this.#lists.statedWindow(baseUrl, model),
       learnedWindow: (baseUrl, model) => this.#lists.learnedWindow(baseUrl, model),
+      offered: (baseUrl) => this.#unnamed.offered(baseUrl),
     };
   }
 

@@ -1,7 +1,7 @@
 /** Where a call goes: a provider by name, or the one that is found when nobody names any (core.md F.1, F.2). */
 import { HermesError, type Settings } from "@/core/contract.ts";
 import { findKey } from "./credentials.ts";
-import { hostOf, normaliseBaseUrl } from "./endpoints.ts";
+import { baseUrlOf, hostOf, normaliseBaseUrl } from "./endpoints.ts";
 import { isUsableKey } from "./keys.ts";
 import { closest } from "./name_similarity.ts";
 import {
@@ -26,7 +26,7 @@ function rowTarget(
   const configured = isConfiguredRow(row, settings) && !isForeign(row, settings.model.base_url)
     ? settings.model.base_url
     : "";
-  const url = normaliseBaseUrl(baseUrl ?? (configured || fromEnv || row.baseUrl));
+  const url = baseUrlOf(row.id, baseUrl ?? (configured || fromEnv || row.baseUrl));
   if (url === null) {
     const names = row.urlEnv.join(" or ");
     throw new HermesError(
@@ -156,6 +156,16 @@ function mayHaveKey(row: ProviderRow, { settings, env }: ResolveContext): boolea
   return settings.model.api_key !== "" || overrideOf(settings, row.id) !== null ||
     isConfiguredRow(row, settings) ||
     [...row.keyEnv, ...row.urlEnv].some((name) => env(name) !== undefined);
+}
+
+/** Where a row would be called; `null` when it has no address. */
+export function rowAddress(row: ProviderRow, context: ResolveContext): string | null {
+  try {
+    return rowTarget(row, context, null, false).baseUrl;
+  } catch (error) {
+    if (error instanceof HermesError) return null;
+    throw error;
+  }
 }
 
 /** Where and with which key a row would be called; `null` when it has no key or no address. */

@@ -35,8 +35,22 @@ export function effortsOf(
     return /gpt-[5-9]|codex|^o[134]/.test(id) ? ["minimal", "low", "medium", "high"] : [];
   }
   if (provider === "deepseek") return ["none", "low", "high", "max"];
-  if (provider === "zai" || provider.startsWith("kimi-coding")) return ["none", "medium"];
+  if (provider === "zai") return zaiEfforts(versionOf("glm-", id));
+  if (provider.startsWith("kimi-coding")) {
+    return versionOf("kimi-k", id) >= 3 ? ["none", "low", "medium", "high"] : ["none", "medium"];
+  }
   return [];
+}
+
+function zaiEfforts(version: number): readonly string[] {
+  if (version >= 5.3) return ["low", "high", "max"];
+  return version >= 5.2 ? ["none", "minimal", "low", "medium", "high", "xhigh", "max"] : ["none", "medium"];
+}
+
+/** The number behind `name` in the id of a model, `glm-5.2` → 5.2; 0 when there is none. */
+export function versionOf(name: string, id: string): number {
+  const at = id.indexOf(name);
+  return at === -1 ? 0 : Number.parseFloat(id.slice(at + name.length)) || 0;
 }
 
 function responsesEfforts(provider: string, id: string, known: CatalogModel | null): readonly string[] {

@@ -1,6 +1,6 @@
 /** Providers of the user's own (core.md F.1 `custom:<name>`): one list from `providers` and `custom_providers`. */
 import type { ModelFacts, ProviderEntry, Settings } from "@/core/contract.ts";
-import { normaliseBaseUrl } from "./endpoints.ts";
+import { baseUrlOf } from "./endpoints.ts";
 import { slugOf } from "./names.ts";
 import { findProvider } from "./provider_table.ts";
 
@@ -17,7 +17,7 @@ export interface UserProvider {
 export function userProviders(settings: Settings): readonly UserProvider[] {
   const found = new Map<string, UserProvider>();
   const add = (name: string, entry: ProviderEntry) => {
-    const baseUrl = normaliseBaseUrl(entry.base_url ?? "");
+    const baseUrl = baseUrlOf("", entry.base_url ?? "");
     const key = slugOf(name);
     if (baseUrl === null || key === "" || found.has(key)) return;
     found.set(key, { slug: `custom:${key}`, name: key, label: entry.name ?? name, baseUrl, entry });

@@ -36,10 +36,18 @@ export function isWalRefused(error: unknown): boolean {
     /locking protocol|not authorized/i.test(messageOf(error));
 }
 
+/** No room is left on the disk, or within the quota. */
+function isFull(error: unknown): boolean {
+  return sqliteCode(error) === 13 || /database or disk is full/i.test(messageOf(error));
+}
+
 /** What front ends know the failure by (core.md D.2). */
 export const LOCKED_CLASS = "session_persistence_failed:locked";
 
-/** What callers of the store see: a `HermesError`; anything that is not SQLite's passes through. */
+/**
+ * What callers of the store see: a `HermesError`, with `data.diskFull` where that is why; anything that is not
+ * SQLite's passes through.
+ */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof HermesError) return error;
   if ((error as { code?: unknown } | null)?.code !== "ERR_SQLITE_ERROR") return error;
@@ -51,5 +59,8 @@ export function toStoreError(error: unknown): unknown {
     });
   }
   const advice = isMalformed(error) ? "run `hermes doctor`" : "check free space and permissions";
-  return new HermesError("store_failed", `The session database failed: ${detail}; ${advice}`, { detail });
+  return new HermesError("store_failed", `The session database failed: ${detail}; ${advice}`, {
+    detail,
+    ...(isFull(error) ? { diskFull: true } : {}),
+  });
 }

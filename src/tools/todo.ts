@@ -1,6 +1,6 @@
 /** `todo`: the session's plan (core.md B.6). One list per session; every call answers with the whole list. */
 import type { Message, SessionScope, TodoItem, Tool } from "@/core/contract.ts";
-import { textOf } from "@/core/contract.ts";
+import { latestTodos } from "@/core/contract.ts";
 import { readBoolean, ToolError } from "./args.ts";
 import { todo } from "./cards/work.ts";
 import { settle, succeed } from "./result.ts";
@@ -50,21 +50,9 @@ export function todosOf(scope: SessionScope): TodoList {
   return scope.state("tools.todo", () => new TodoList());
 }
 
-/** Rebuilds the list from the last `todo` result of a stored conversation. */
+/** Rebuilds the list from the last one that a stored conversation holds, also behind a compression. */
 export function restoreTodos(scope: SessionScope, history: readonly Message[]): void {
-  for (let i = history.length - 1; i >= 0; i--) {
-    const message = history[i]!;
-    if (message.role !== "tool" || message.toolName !== "todo") continue;
-    try {
-      const { todos } = JSON.parse(textOf(message.content)) as { todos?: unknown };
-      if (!Array.isArray(todos)) continue;
-      todosOf(scope).replace(todos.map((item) => readItem(item, false)) as TodoItem[]);
-      return;
-    } catch {
-      // An error result or a cut one: an earlier one may be whole.
-    }
-  }
-  todosOf(scope).replace([]);
+  todosOf(scope).replace((latestTodos(history) ?? []).slice(0, MAX_ITEMS));
 }
 
 function readItem(value: unknown, partial: boolean): Partial<TodoItem> & { id: string } {

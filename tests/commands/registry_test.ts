@@ -38,7 +38,13 @@ function recording(): { host: CommandHost; calls: string[] } {
     branch: opened("branch"),
     resume: opened("resume"),
     stored: () => [],
-    compress: (focus) => Promise.resolve(`compressed ${focus}`),
+    compress: (wish) => Promise.resolve(`compressed ${JSON.stringify(wish)}`),
+    transcript: () =>
+      Promise.resolve([
+        { role: "user", content: "before" },
+        { role: "user", content: "a summary", displayKind: "compaction_summary" },
+        { role: "assistant", content: "after" },
+      ]),
     background: (prompt) => Promise.resolve(`bg ${prompt}`),
     save: () => Promise.resolve("/f.json"),
     stopProcesses: () => Promise.resolve(1),
@@ -91,7 +97,8 @@ Deno.test("run() hands to the host what only the host can do", async () => {
   assertEquals(await run("fork", "B"), 'Branched into "B" (stored)');
   assertEquals(await run("resume", "C"), 'Resumed "C" (stored)');
   assertEquals(await run("sessions"), "No session is stored yet.");
-  assertEquals(await run("compact", "x"), "compressed x");
+  assertEquals(await run("compact", "x"), 'compressed {"preview":false,"focus":"x"}');
+  assertEquals(await run("history"), "You: before\nHermes: after");
   assertEquals(await run("btw", "y"), "Started in the background: bg y");
   assertEquals(await run("save"), "Saved to /f.json");
   assertEquals(await run("stop"), "Ended 1 background process.");
@@ -145,6 +152,7 @@ Deno.test("run() refuses what is unknown, incomplete, or has to wait", async () 
   assertEquals(await refused("nothing"), "invalid_argument");
   assertEquals(await refused("background"), "invalid_argument");
   assertEquals(await refused("undo", "0"), "invalid_argument");
+  assertEquals(await refused("compress", "--dry-run"), "invalid_argument");
   for (const name of ["undo", "retry", "compress"]) {
     assertEquals(await refused(name, "", true), "session_busy");
   }

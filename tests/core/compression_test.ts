@@ -1,5 +1,5 @@
 /** Compression by itself: thresholds, what stays, previous summaries, failures, both modes, the lock. */
-import { planCompression } from "../../src/core/compression.ts";
+import { assemble, planCompression } from "../../src/core/compression.ts";
 import { outlineOf, summaryOfLastResort } from "../../src/core/compression_outline.ts";
 import { CompressionGate, compressionThreshold } from "../../src/core/compression_policy.ts";
 import type { CoreEvent, Message, ModelChunk, ModelFailure, Session, Settings } from "../../src/core/mod.ts";
@@ -89,6 +89,49 @@ Deno.test("core A.16: the opening stays the first time only, and never without t
     ...messages.slice(3),
   ];
   assertEquals(planCompression(working, 10_000, SETTINGS)!.head, [working[0]!]);
+});
+
+Deno.test("core A.16: the summary carries the whole todo list and tells what is open, again the next time", () => {
+  const item = (id: string, status: "pending" | "in_progress" | "completed") => ({
+    id,
+    content: `item ${id}`,
+    status,
+  });
+  const list = (todos: readonly unknown[], after = ""): Message[] => [
+    { role: "assistant", content: null, toolCalls: [{ id: "c", name: "todo", arguments: "{}" }] },
+    { role: "tool", toolCallId: "c", toolName: "todo", content: JSON.stringify({ todos }) + after },
+  ];
+  const talk = (n: number) => Array.from({ length: n }, (_, i) => [user(`q${i}`), assistant(`a${i}`)]).flat();
+  const compressed = (messages: readonly Message[]) =>
+    assemble(planCompression(messages, 10_000, SETTINGS)!, "S");
+  const summaryOf = (messages: readonly Message[]) => {
+    const found = messages.filter((message) => message.displayKind === "compaction_summary");
+    assertEquals(found.length, 1);
+    const { content, todos } = found[0] as Message & { role: "user" };
+    return { content: String(content), todos };
+  };
+  const first = [item("1", "completed"), item("2", "in_progress"), item("3", "pending")];
+  const steer = "\n\n[OUT-OF-BAND USER MESSAGE]\nuse {braces} }\n[/OUT-OF-BAND USER MESSAGE]";
+  const open = "Open items of the todo list:\n- [in_progress] item 2\n- [pending] item 3";
+
+  const once = compressed([user("go"), ...list([item("1", "pending")]), ...list(first, steer), ...talk(9)]);
+  assertEquals(summaryOf(once).todos, first);
+  assert(summaryOf(once).content.includes(`S\n\n${open}\n\n--- END`), summaryOf(once).content);
+
+  const twice = planCompression([...once, ...talk(9)], 10_000, SETTINGS)!;
+  assertEquals(twice.previous, "S");
+  assertEquals(summaryOf(assemble(twice, "T")).todos, first);
+  assert(summaryOf(assemble(twice, "T")).content.includes(`T\n\n${open}\n\n--- END`));
+
+  const failed: Message = { role: "tool", toolCallId: "c", toolName: "todo", content: '{"error":"no"}' };
+  const [call] = list([]);
+  const inSight = compressed([...once, ...talk(9), ...list([item("2", "completed")])]);
+  assertEquals(summaryOf(inSight).todos, first);
+  assert(!summaryOf(inSight).content.includes("Open items"), "the newer list stays in sight");
+  assert(summaryOf(compressed([...once, ...talk(9), call!, failed])).content.includes(open));
+
+  const cleared = summaryOf(compressed([...once, ...list([]), ...talk(9)]));
+  assertEquals([cleared.todos, cleared.content.includes("Open items")], [undefined, false]);
 });
 
 Deno.test("core A.16: long results become a line, repeated ones a reference, images are named", () => {

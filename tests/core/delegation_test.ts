@@ -360,13 +360,6 @@ Deno.test("a long summary is cut, and the whole of it lies in a file", async () 
   assert(entry.summary.startsWith(long.slice(0, 1_000)) && entry.summary.length < 1_300);
   assert(entry.summary_full_path.startsWith(`${core.services.home}/cache/delegation/deleg_`));
   assertEquals(await Deno.readTextFile(entry.summary_full_path), long);
-
-  const old = `${core.services.home}/cache/delegation/old.md`;
-  await Deno.writeTextFile(old, "x");
-  await Deno.utime(old, 0, 0);
-  core.push(delegate({ goal: "y" }, "call_2"), say(long), say("ok"));
-  await prompt(session, "again");
-  assertEquals([...Deno.readDirSync(`${core.services.home}/cache/delegation`)].length, 2);
 });
 
 Deno.test("a child that cannot even start is an error entry, and the call has failed", async () => {
@@ -466,6 +459,48 @@ Deno.test("core 71: in the background the call returns at once, and the result w
     null,
     false,
   ]);
+});
+
+Deno.test("core I.4: nobody hears of a background child's end before its report is stored", async () => {
+  await using core = await makeCore();
+  const { session, events } = await openSession(core);
+  const { delegation } = core.sessions;
+  const [storing, mayStore] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const rows = core.services.delegations!();
+  const finish = rows.finish.bind(rows);
+  rows.finish = async (...end) => {
+    storing.resolve();
+    await mayStore.promise;
+    await finish(...end);
+  };
+  core.push(delegate({ tasks: [{ goal: "one" }, { goal: "two" }] }), say("started"), say("one"), say("two"));
+  await detached(session, "go");
+  await storing.promise;
+  // The first one's end is told, since no report waits for it yet; the last one's goes with the report.
+  await eventually(() => kinds(events).filter((kind) => kind === "complete").length === 1);
+  const [left] = delegation.active();
+  assertEquals([delegation.active().length, left!.status], [1, "running"]);
+  assertEquals([delegation.isChild(left!.childSessionId!), delegation.steer(session.id, left!.id, "hurry")], [
+    false,
+    false,
+  ]);
+  mayStore.resolve();
+  await until(session, (event) => event.type === "subagent" && event.step.kind === "complete");
+  assertEquals(delegation.active(), []);
+  const later = (await delegation.takeLater(session.headId))!;
+  assert(later.text.startsWith("[ASYNC DELEGATION COMPLETE"), later.text);
+});
+
+Deno.test("core I.4: a report that cannot be stored is told as lost, and its child has ended all the same", async () => {
+  await using core = await makeCore();
+  const { session, events } = await openSession(core);
+  core.services.delegations!().finish = () => Promise.reject(new Error("disk full"));
+  core.push(delegate({ goal: "one" }), say("started"), say("report"));
+  await detached(session, "go");
+  const isLost = (event: CoreEvent) => event.type === "status" && event.text.includes("could not be kept");
+  await eventually(() => events.some(isLost));
+  assertEquals(kinds(events).filter((kind) => kind === "complete").length, 1);
+  assertEquals(core.sessions.delegation.active(), []);
 });
 
 Deno.test("an interrupt leaves background children alone; closing the session ends them and writes it down", async () => {

@@ -85,3 +85,13 @@ Deno.test("core A.11: the same model at the same place is passed over under anot
   assertEquals([models.advance(failure("auth")), places()], [true, "openrouter http://r"]);
   assertEquals(models.advance(failure("auth")), false);
 });
+
+Deno.test("core A.11: Failover.attempts() tries no second time at a limit of the upstream while another model is at hand", () => {
+  const alone = new Failover(client("m"), [], none());
+  const two = new Failover(client("m"), [() => client("n")], none());
+  const upstream = failure("upstream_rate_limit");
+  assertEquals([alone.attempts(upstream, 3), two.attempts(upstream, 3)], [3, 1]);
+  const resting = none();
+  const rests = new Failover(client("m"), [() => client("n")], resting);
+  assertEquals([rests.advance(upstream), resting.has(client("m").info)], [true, true]);
+});

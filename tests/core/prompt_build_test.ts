@@ -1,4 +1,3 @@
-import { isPersonality, personalityNames } from "../../src/core/prompt_personality.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { makePromptBench, namedTool } from "./prompt_support.ts";
 
@@ -7,7 +6,7 @@ Deno.test("buildSystemPrompt() stands in three layers, facts last", async () => 
   await bench.write("AGENTS.md", "agents");
   await bench.write(`${bench.home}/memories/USER.md`, "is called Kim\n§\nuses vim\n");
   const prompt = await bench.build({
-    config: { display: { personality: "concise" }, agent: { environment_hint: "A test machine." } },
+    config: { agent: { environment_hint: "A test machine." } },
   });
   const order = [
     "You are Hermes",
@@ -15,7 +14,6 @@ Deno.test("buildSystemPrompt() stands in three layers, facts last", async () => 
     "Working directory:",
     "A test machine.",
     "HTTP interface",
-    "as few words",
     "# Project Context",
     "# User (what you know about the user; 2% — 24/1375 chars)\nis called Kim\n§\nuses vim",
     "Conversation started: ",
@@ -90,26 +88,6 @@ Deno.test("platform_hints: a text is added, {replace} replaces; acp has none of 
   assertEquals([replaced.includes("HTTP interface"), replaced.includes("Only JSON.")], [false, true]);
   assertEquals(/shown in|printed in|HTTP interface/.test(await hint("acp")), false);
   assert((await hint("acp", { append: "Zed rocks." })).includes("Zed rocks."));
-});
-
-Deno.test("personality: built-in, own text, own object, unknown and none", async () => {
-  await using bench = await makePromptBench();
-  const personalities = { pirate: "Arr.", dry: { system_prompt: "Be dry.", tone: "flat" } };
-  const prompt = (personality: string) =>
-    bench.build({ config: { personalities, display: { personality } } });
-  assert((await prompt("pirate")).includes("Arr."));
-  assert((await prompt("dry")).includes("Be dry.\nTone: flat"));
-  assert((await prompt("teacher")).includes("patient teacher"));
-  const plain = await prompt("none");
-  assertEquals(await prompt("nobody"), plain);
-  const { settings } = bench.facts({ config: { personalities } });
-  assertEquals(["pirate", "concise", "none", "nobody"].map((name) => isPersonality(name, settings)), [
-    true,
-    true,
-    true,
-    false,
-  ]);
-  assertEquals(personalityNames(settings).slice(-2), ["pirate", "dry"]);
 });
 
 Deno.test("surroundings: WSL is noted, HERMES_WSL decides, further directories are named", async () => {

@@ -214,6 +214,59 @@ Deno.test("refreshCatalog() keeps what it fetched, over a restart; a failure kee
     assertEquals(price(), [7, 1]);
   }));
 
+Deno.test("core E.4: model_catalog.providers.<id>.url tells of that provider alone, in either form, and in place of the manifest", () =>
+  withHome(async (home) => {
+    const fact = (id: string, input: number) => ({
+      id,
+      cost: { input, output: 1 },
+      limit: { context: 200_000 },
+    });
+    const routes = {
+      "/api.json": {
+        openai: { models: { a: fact("gpt-9", 7) } },
+        deepseek: { models: { b: fact("deep-9", 1) } },
+      },
+      "/openai.json": { models: [fact("gpt-9", 3), fact("gpt-10", 4)] },
+      "/deepseek.json": {
+        deepseek: { models: { b: fact("deep-9", 2) } },
+        openai: { models: { a: fact("x", 9) } },
+      },
+    };
+    await using server = await startModelServer({ routes });
+    const at = (name: string) => `http://127.0.0.1:${server.port}/${name}.json`;
+    const config = {
+      model_catalog: {
+        url: at("api"),
+        providers: {
+          "openai-api": { url: at("openai") },
+          deepseek: { url: at("deepseek") },
+          zai: { url: `http://127.0.0.1:${server.port}/none` },
+          nobody: { url: at("openai") },
+        },
+      },
+    };
+    const env = { ...OPENAI, DEEPSEEK_API_KEY: "sk-0123456789" };
+    const models = makeModels({ config, home, env, platform: onlyLoopback });
+    const report = await models.refreshCatalog();
+    assertEquals(report.models, 3);
+    assertMatch(report.warnings.join("\n"), /model_catalog\.providers\.zai: \S+\/none: HTTP 404/);
+    assertMatch(
+      report.warnings.join("\n"),
+      /model_catalog\.providers\.nobody: there is no provider of this name/,
+    );
+    const price = (provider: string, model: string) =>
+      models.estimateCost(usage(1_000_000, 0), models.resolve({ provider, model })).usd;
+    assertEquals(
+      [price("openai-api", "gpt-9"), price("openai-api", "gpt-10"), price("openai-api", "x")],
+      [3, 4, null],
+    );
+    assertEquals(
+      (await models.options({}) as { providers: { slug: string; models: string[] }[] }).providers
+        .find(({ slug }) => slug === "deepseek")?.models.includes("deep-9"),
+      true,
+    );
+  }));
+
 Deno.test("lists are kept in the data home, with the prices that an endpoint states", () =>
   withHome(async (home) => {
     const entry = {

@@ -132,6 +132,46 @@ Deno.test("reasoningFields() says an effort in each provider's way", () => {
   assertEquals(reasoningFields("fireworks", "x", "high"), {});
 });
 
+Deno.test("core A.12: Gemini is told in the extra body, by budget up to 2.5 and by level from 3 on, and by nothing else", () => {
+  const config = (model: string, effort: string) => {
+    const body = reasoningFields("gemini", model, effort);
+    assertEquals(Object.keys(body), ["extra_body"]);
+    return (body["extra_body"] as { google: { thinking_config: unknown } }).google.thinking_config;
+  };
+  assertEquals(config("gemini-2.5-flash", "medium"), { thinking_budget: 8_192, include_thoughts: true });
+  assertEquals(config("gemini-2.5-pro", "minimal"), { thinking_budget: 1_024, include_thoughts: true });
+  assertEquals(config("gemini-2.5-flash", "none"), { thinking_budget: 0 });
+  assertEquals(config("gemini-2.5-pro", "none"), { thinking_budget: 128 });
+  assertEquals(config("gemini-3.1-pro-preview", "max"), { thinking_level: "high", include_thoughts: true });
+  assertEquals(config("gemini-3.1-pro-preview", "minimal"), {
+    thinking_level: "low",
+    include_thoughts: true,
+  });
+  assertEquals(config("gemini-3.8-flash", "none"), { thinking_level: "minimal" });
+  assertEquals(config("gemini-flash-latest", "low"), { thinking_level: "low", include_thoughts: true });
+  assertEquals(reasoningFields("gemini", "gemini-3.8-flash", undefined), {});
+});
+
+Deno.test("core A.12: Z.AI and Kimi get the switch, and the effort where the model takes one", () => {
+  const [on, off] = [{ thinking: { type: "enabled" } }, { thinking: { type: "disabled" } }];
+  assertEquals(reasoningFields("zai", "glm-5.2", "high"), { ...on, reasoning_effort: "high" });
+  assertEquals(reasoningFields("zai", "glm-5.2", "none"), off);
+  assertEquals(reasoningFields("zai", "glm-5.1", "high"), on);
+  assertEquals(reasoningFields("zai", "glm-5.3", "medium"), { ...on, reasoning_effort: "high" });
+  assertEquals(reasoningFields("zai", "glm-5.3", "none"), { ...on, reasoning_effort: "low" });
+  assertEquals(reasoningFields("kimi-coding", "kimi-k2.6", "high"), on);
+  assertEquals(reasoningFields("kimi-coding", "kimi-k3", "max"), { ...on, reasoning_effort: "high" });
+  assertEquals(reasoningFields("kimi-coding-cn", "kimi-k3.1-pro", "minimal"), {
+    ...on,
+    reasoning_effort: "low",
+  });
+  assertEquals(reasoningFields("kimi-coding", "kimi-k3", "disabled"), off);
+});
+
+Deno.test("reasoningFields() leaves models of the user's own out of the vendors' ways", () => {
+  assertEquals(reasoningFields("custom:zai", "glm-5.2", "high"), { reasoning_effort: "high" });
+});
+
 Deno.test("core 2: normaliseUsage() takes cached tokens out of the input", () => {
   const usage = (raw: unknown) => {
     const u = normaliseUsage(raw);

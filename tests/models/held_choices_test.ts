@@ -125,9 +125,9 @@ Deno.test("core F.4 step 4: a family that the provider in force lacks is the fir
 
 Deno.test("core F.5: what an endpoint of the user's own serves is not repeated in the rows of aggregators", async () => {
   const env = { OPENROUTER_API_KEY: "sk-or-1234567890", DEEPSEEK_API_KEY: "sk-ds-1234567890" };
-  const shown = async (models: readonly string[]) => {
+  const shown = async (models: readonly string[], provider = "deepseek", name = "deepseek-chat") => {
     const config = {
-      model: { provider: "deepseek", default: "deepseek-chat" },
+      model: { provider, default: name },
       providers: { box: { base_url: "http://box/v1", models, discover_models: false } },
     };
     const payload = await makeModels({ config, env, platform: offline }).options({});
@@ -144,6 +144,9 @@ Deno.test("core F.5: what an endpoint of the user's own serves is not repeated i
   assertEquals(after("openrouter").total_models, routed.length - 1);
   assertEquals(after("deepseek").models, direct);
   assertEquals(after("custom:box").models, [first, "mine", direct[0]!]);
+  // In force on the aggregator itself: that one stays in its row.
+  const inForce = await shown([first, second], "openrouter", first);
+  assertEquals(inForce("openrouter").models, routed.filter((id) => id !== second));
 });
 
 Deno.test("core F.7: the family table, the longest name first", () => {

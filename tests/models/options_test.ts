@@ -51,6 +51,7 @@ Deno.test("FC-07.2, core 61: a refresh asks all at the same time, 10 s each, and
   const asked: [string, number][] = [];
   const all = Promise.withResolvers<void>();
   const lists = {
+    otherUrl: () => null,
     kept: () => null,
     ask: async ({ baseUrl, timeoutMs }: { baseUrl: string; timeoutMs: number }) => {
       asked.push([baseUrl, timeoutMs]);

@@ -27,6 +27,23 @@ Deno.test("core 51: truncateBefore() keeps earlier rows under new ids and archiv
   assertEquals(store.check(), "ok");
 });
 
+Deno.test("core.md D.8: a long tail that a compression has carried on leaves its earlier session, too", async () => {
+  await using rig = await makeStore();
+  const { store } = rig;
+  const said = Array.from({ length: 120 }, (_, n) => user(`m${n}`));
+  await store.createSession(sessionRow("root"));
+  await store.appendMessages("root", said);
+  await store.rotate("root", sessionRow("tip"), [user("summary"), ...store.loadMessages("root").slice(20)]);
+  const tip = store.loadMessages("tip");
+  assertEquals([tip.length, store.loadLineage("tip").length], [101, 121]);
+  const moved = await store.truncateBefore("tip", tip[51]!.rowId!);
+  const names = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => `m${from + n}`);
+  assertEquals([moved.size, texts(store.loadMessages("tip"))], [51, ["summary", ...names(20, 70)]]);
+  assertEquals(texts(store.loadMessages("root")), names(0, 70));
+  assertEquals(texts(store.loadLineage("tip")).toSorted(), ["summary", ...names(0, 70)].toSorted());
+  assertEquals([store.search("m69").length, store.search("m70").length], [1, 0]);
+});
+
 Deno.test("truncateBefore() with 0, or at the first row, empties the conversation", async () => {
   const { rig, store, ids } = await threeTurns();
   await using _ = rig;

@@ -1,4 +1,4 @@
-import type { Message } from "../../src/core/mod.ts";
+import type { Message, Store } from "../../src/core/mod.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { agent, makeStore, sessionRow, texts, user } from "./rig.ts";
 
@@ -123,4 +123,70 @@ Deno.test("core.md D.2: a store that is closed in the middle of a branch has it 
   store.close();
   assertEquals((await copying).messageCount, LONG);
   assertEquals(rig.open().loadMessages("b").length, LONG);
+});
+
+/** Cuts in the middle of the conversation; the ids of its rows before. */
+async function beginCut(store: Store): Promise<{ rows: Message[]; cutting: Promise<Map<number, number>> }> {
+  await store.createSession(sessionRow("s"));
+  await store.appendMessages("s", conversation(LONG));
+  const rows = store.loadMessages("s");
+  return { rows, cutting: store.truncateBefore("s", rows[LONG / 2]!.rowId!) };
+}
+
+Deno.test("core.md D.8: a rewind of a long session is whole, and others have their turns meanwhile", async () => {
+  await using rig = await makeStore();
+  const { store } = rig;
+  const { rows, cutting } = await beginCut(store);
+  const waits = store.appendMessages("s", [user("said meanwhile")]);
+  assert(await turnsDuring(cutting) >= 4, "the thread was free in between");
+  await waits;
+  const moved = await cutting;
+  const left = store.loadMessages("s");
+  assertEquals(texts(left), [...texts(rows.slice(0, LONG / 2)), "said meanwhile"]);
+  assertEquals([...moved], rows.slice(0, LONG / 2).map(({ rowId }, at) => [rowId!, left[at]!.rowId!]));
+  assertEquals([store.getSession("s")!.messageCount, store.check()], [LONG / 2 + 1, "ok"]);
+  assertEquals([store.search("4998").length, store.search("5000").length], [1, 0]);
+
+  const undoing = store.deactivateFrom("s", left[2]!.rowId!);
+  assert(await turnsDuring(undoing) >= 4, "the thread was free in between");
+  assertEquals([await undoing, texts(store.loadMessages("s"))], [LONG / 2 - 1, ["question 0", "answer 1"]]);
+});
+
+Deno.test("core.md D.8: nobody sees half a rewind: plain reads finish it, those in slices wait for its end", async () => {
+  const turn = () => new Promise((resolve) => setTimeout(resolve, 0));
+  const reads: readonly ((store: Store) => Message[] | Promise<Message[]>)[] = [
+    (store) => store.loadMessages("s"),
+    (store) => store.loadLineage("s"),
+    (store) => store.fetchMessages("s"),
+    (store) => store.fetchLineage("s"),
+  ];
+  for (const read of reads) {
+    await using rig = await makeStore();
+    const { store } = rig;
+    const { rows, cutting } = await beginCut(store);
+    let isOver = false;
+    const over = cutting.finally(() => isOver = true);
+    await turn();
+    assertEquals(isOver, false);
+    const seen = await read(store);
+    await over;
+    assertEquals(texts(seen), texts(rows.slice(0, LONG / 2)));
+    assertEquals(seen, store.loadMessages("s"));
+  }
+  await using rig = await makeStore();
+  const { store } = rig;
+  await store.createSession(sessionRow("s"));
+  await store.appendMessages("s", conversation(LONG));
+  const reading = store.fetchMessages("s");
+  await store.truncateBefore("s", store.loadMessages("s")[LONG / 2]!.rowId!);
+  assertEquals(await reading, store.loadMessages("s"));
+});
+
+Deno.test("core.md D.2: a store that is closed in the middle of a rewind has it whole", async () => {
+  await using rig = await makeStore({ file: true });
+  const { cutting } = await beginCut(rig.store);
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  rig.store.close();
+  assertEquals((await cutting).size, LONG / 2);
+  assertEquals(rig.open().loadMessages("s").length, LONG / 2);
 });

@@ -181,7 +181,9 @@ Deno.test("write() of a burst: what fills the disk fails alone, though SQLite ha
     sizes.map((size, n) => writer.write(() => db.run(KEEP, `${n}`, "v".repeat(size)))),
   );
   assertEquals(ends.map((end) => end.status), ["fulfilled", "fulfilled", "rejected", "fulfilled"]);
-  assertMatch((ends[2] as PromiseRejectedResult).reason.message, /full/);
+  const { reason } = ends[2] as PromiseRejectedResult;
+  assertMatch(reason.message, /full/);
+  assertEquals([reason.code, reason.data.diskFull], ["store_failed", true]);
   assertEquals(db.all("SELECT key FROM state_meta").map((row) => row["key"]), ["0", "1", "3"]);
   db.close();
 });
@@ -238,5 +240,38 @@ Deno.test("writeInSteps() waits for somebody else's lock as any write does, and 
     return "done";
   });
   assertEquals([await write, platform.delays], ["done", [20]]);
+  db.close();
+});
+
+Deno.test("rewriteInSteps() can be waited for, or finished at once by who reads", async () => {
+  const { db, writer } = makeWriter();
+  db.exec("CREATE TABLE t (n)");
+  function* steps(isBad: boolean): Generator<void, string> {
+    for (let n = 0; n < 20_000; n++) {
+      db.run("INSERT INTO t VALUES (?)", n);
+      yield;
+    }
+    if (isBad) throw new Error("half-way");
+    return "kept";
+  }
+  const count = () => Number(db.get("SELECT count(*) AS n FROM t")!["n"]);
+  assertEquals(writer.rewriting, null);
+  const waited = writer.rewriteInSteps(() => steps(false));
+  assert(count() < 20_000 && writer.rewriting !== null);
+  await writer.rewriting;
+  assertEquals([count(), writer.rewriting, await waited], [20_000, null, "kept"]);
+
+  const bad = writer.rewriteInSteps(() => steps(true));
+  const refused = assertRejects(() => bad, /half-way/);
+  assert(count() > 20_000);
+  writer.finishRewrite();
+  assertEquals(count(), 20_000);
+  await refused;
+
+  const branch = writer.writeInSteps(() => steps(false));
+  assertEquals(writer.rewriting, null);
+  writer.finishRewrite();
+  assert(count() < 40_000);
+  assertEquals([await branch, count()], ["kept", 40_000]);
   db.close();
 });

@@ -49,6 +49,33 @@ Deno.test("restoreTodos() rebuilds the list from the last result in the history"
   assertEquals((await bench.json("todo", {})).todos, todos);
 });
 
+Deno.test("core B.6: restoreTodos() reads a result that something follows, and what the row kept of one that went to a file", async () => {
+  await using bench = await makeBench();
+  const of = (id: string) => [{ id, content: `item ${id}`, status: "pending" as const }];
+  const tool = (content: string, meta = {}) => ({
+    role: "tool" as const,
+    toolCallId: "c",
+    toolName: "todo",
+    content,
+    meta,
+  });
+  const json = (id: string) => JSON.stringify({ todos: of(id), summary: { total: 1 } });
+  const restored = async (...history: Parameters<typeof restoreTodos>[1]) => {
+    restoreTodos(bench.scope(), history);
+    return (await bench.json("todo", {})).todos;
+  };
+  const warning = "\n\n[Tool loop warning: same_tool_failure_warning; count=3; stop {here}]";
+  assertEquals(await restored(tool(json("1")), tool(json("2") + warning)), of("2"));
+  assertEquals(
+    await restored(tool(json("1")), tool("<persisted-output>\n</persisted-output>", { todos: of("3") })),
+    of("3"),
+  );
+  const summary = { role: "user" as const, content: "S", displayKind: "compaction_summary", todos: of("4") };
+  assertEquals(await restored(tool(json("1")), summary), of("4"));
+  assertEquals(await restored(summary, tool(json("5"))), of("5"));
+  assertEquals(await restored({ role: "user", content: json("6") }), []);
+});
+
 Deno.test("clarify asks and returns the answer; choices are flattened and at most four", async () => {
   const asked: unknown[] = [];
   await using bench = await makeBench({

@@ -12,6 +12,7 @@ const LARGE_IMAGE_NOTE = "[An earlier image was left out: it is too large for th
 export function contentsOf(request: ModelRequest, summaries: boolean): Contents {
   const { messages } = request;
   return {
+    asksForLongContext: false,
     hasImages: messages.some(hasImage),
     hasToolImages: messages.some((message) => message.role === "tool" && typeof message.content !== "string"),
     hasThoughts: messages.some((message) => message.role === "assistant" && message.reasoningDetails?.length),

@@ -3,7 +3,7 @@
  * is for people: one line, at most 500 characters, without the key. Knows no client library: errors are read by shape.
  */
 import type { ModelFailure, ModelFailureKind } from "@/core/contract.ts";
-import { fittingCap, isImageTooLarge } from "./refusals.ts";
+import { fittingCap, isImageTooLarge, isLongContextTier } from "./refusals.ts";
 import { type HeaderReader, retryAfterMs } from "./retry_after.ts";
 
 export interface FailureContext {
@@ -17,6 +17,7 @@ export interface FailureContext {
 
 const RETRYABLE: ReadonlySet<ModelFailureKind> = new Set([
   "rate_limit",
+  "upstream_rate_limit",
   "overloaded",
   "server_error",
   "timeout",
@@ -65,6 +66,9 @@ const POLICY =
 const NO_MODEL =
   /model[^.]{0,80}(not (found|exist|available|supported)|does ?n[o']t exist|unknown|invalid)|no such model|unknown model|model_not_found/i;
 const OVERLOADED = /overload|over capacity|at capacity|try again later|temporarily unavailable/i;
+/** An aggregator that passes on the limit of the provider behind it. */
+const UPSTREAM =
+  /rate[- ]?limited (by )?(the )?upstream|upstream[^.]{0,60}rate[- ]?limit|rate[- ]?limit[^.]{0,40}upstream/i;
 const VALIDATION = /validation|invalid_request|unrecognized (request )?argument|unknown (parameter|field)/i;
 
 /** The kind for a status and the provider's text and code. */
@@ -85,6 +89,8 @@ export function kindOfStatus(status: number, text: string): ModelFailureKind {
     case 413:
       return "payload_too_large";
     case 429:
+      if (isLongContextTier(text)) return "context_overflow";
+      if (UPSTREAM.test(text)) return "upstream_rate_limit";
       return /insufficient_quota|exceeded your current quota/i.test(text)
         ? "billing"
         : /overload|capacity/i.test(text)
@@ -98,6 +104,7 @@ export function kindOfStatus(status: number, text: string): ModelFailureKind {
     return overflows ? "context_overflow" : VALIDATION.test(text) ? "format_error" : "server_error";
   }
   if (status < 400) return "invalid_response";
+  if (isLongContextTier(text)) return "context_overflow";
   if (overflows) return "context_overflow";
   if (POLICY.test(text)) return "content_policy";
   return NO_MODEL.test(text) ? "model_not_found" : "format_error";
@@ -166,11 +173,13 @@ export function failureOfResponse(
   body: unknown,
   header: HeaderReader,
   context: FailureContext,
+  /** What is known to be wrong with the address. */
+  addressAdvice: string | null = null,
 ): ModelFailure {
   const { message, text } = readErrorBody(body);
   const kind = kindOfStatus(status, text);
   const imageTooLarge = isImageTooLarge(text);
-  const advice = imageTooLarge ? IMAGE_ADVICE : ADVICE[kind];
+  const advice = imageTooLarge ? IMAGE_ADVICE : addressAdvice ?? ADVICE[kind];
   const words = message || "no reason given";
   const wait = RETRYABLE.has(kind) ? retryAfterMs(header, context.now()) : undefined;
   // The reason is cut before the advice is, so that a long page leaves room for both.
@@ -194,6 +203,8 @@ export function failureOfEvent(error: unknown, context: FailureContext): ModelFa
     ? kindOfStatus(status, text)
     : OVERFLOW.test(text)
     ? "context_overflow"
+    : UPSTREAM.test(text)
+    ? "upstream_rate_limit"
     : /rate.?limit/i.test(text)
     ? "rate_limit"
     : OVERLOADED.test(text)
@@ -211,7 +222,8 @@ export function failureOfEvent(error: unknown, context: FailureContext): ModelFa
   );
 }
 
-const CERTIFICATE = /certificate|invalidcertificate|unknownissuer|self.signed|tls handshake|ssl/i;
+/** What the user has to mend; a handshake that broke off is a lost connection. */
+const CERTIFICATE = /certificate|unknownissuer|self.signed|ssl_ca_cert/i;
 const TIMED_OUT = /timed? ?out|deadline/i;
 
 /** A request that got no answer, or whose answer broke off. */
@@ -223,7 +235,7 @@ export function failureOfThrown(error: unknown, where: string, context: FailureC
     ? "timeout"
     : "connection";
   const what = kind === "ssl"
-    ? `The certificate of ${where} is not trusted (set DENO_CERT or fix the system's store)`
+    ? `The certificate of ${where} is not trusted (set DENO_CERT or fix the system's store), nor named by ssl_ca_cert of its entry in providers`
     : kind === "timeout"
     ? `No answer from ${where} in time`
     : `Cannot reach ${where}`;

@@ -6,6 +6,7 @@ import type { Platform } from "@/platform/mod.ts";
 import { NO_KEY } from "../keys.ts";
 import type { Runtime } from "../runtime.ts";
 import { readError } from "./error_body.ts";
+import { withoutLongContext } from "./long_context.ts";
 import type { Send } from "./wire.ts";
 
 const VERSION = "2023-06-01";
@@ -22,8 +23,9 @@ export function createMessagesSender(runtime: Runtime, platform: Platform): Send
     ...keyHeaders(runtime.apiKey),
     ...runtime.headers,
   });
-  return async ({ body, signal }) => {
-    const init = { method: "POST", headers: headersOf(body, headers), body: JSON.stringify(body), signal };
+  return async ({ body, signal, ordinaryContext }) => {
+    const base = ordinaryContext ? withoutLongContext(headers) : headers;
+    const init = { method: "POST", headers: headersOf(body, base), body: JSON.stringify(body), signal };
     const response = await platform.fetch(url, init);
     if (response.ok) return response;
     throw new RefusedError(response.status, response.headers, await readError(response));

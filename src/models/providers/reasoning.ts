@@ -1,5 +1,6 @@
 /** How an effort is said to each provider (core.md A.12); nothing is sent when none is set. */
 import { alwaysThinks } from "../claude_ids.ts";
+import { versionOf } from "../traits.ts";
 
 type Body = Record<string, unknown>;
 
@@ -23,10 +24,10 @@ const ROUTES: Readonly<Record<string, (level: string, model: string) => Body>> =
   "openai-api": openaiFields,
   "azure-foundry": openaiFields,
   deepseek: deepseekFields,
-  zai: toggledFields,
-  "kimi-coding": toggledFields,
-  "kimi-coding-cn": toggledFields,
-  gemini: (level) => ({ reasoning_effort: isOff(level) ? "none" : upTo("high", level) }),
+  zai: zaiFields,
+  "kimi-coding": kimiFields,
+  "kimi-coding-cn": kimiFields,
+  gemini: geminiFields,
   xai: (level, model) =>
     isOff(level) || !/mini/.test(model) ? {} : { reasoning_effort: upTo("high", level, "low") },
 };
@@ -55,6 +56,44 @@ function deepseekFields(level: string): Body {
 
 function toggledFields(level: string): Body {
   return { thinking: { type: isOff(level) ? "disabled" : "enabled" } };
+}
+
+/** GLM takes an effort from 5.2 on; from 5.3 on it always thinks, in three degrees. */
+function zaiFields(level: string, model: string): Body {
+  const version = versionOf("glm-", model);
+  if (version >= 5.3) return deepseekFields(isOff(level) ? "low" : level);
+  if (version < 5.2 || isOff(level)) return toggledFields(level);
+  return { ...toggledFields(level), reasoning_effort: upTo("max", level) };
+}
+
+/** Kimi takes an effort from K3 on. */
+function kimiFields(level: string, model: string): Body {
+  if (isOff(level) || versionOf("kimi-k", model) < 3) return toggledFields(level);
+  return { ...toggledFields(level), reasoning_effort: upTo("high", level, "low") };
+}
+
+/** Google reads its own fields out of an `extra_body` in the body; an effort beside them would be refused. */
+function geminiFields(level: string, model: string): Body {
+  const version = versionOf("gemini-", model);
+  // Names without a number are of the newest.
+  const config = version > 0 && version < 3 ? budgetConfig(level, model) : levelConfig(level, model);
+  return { extra_body: { google: { thinking_config: config } } };
+}
+
+/** Tokens for thinking, as the 2.5 models are told; the larger of them cannot do without. */
+function budgetConfig(level: string, model: string): Body {
+  const isPro = model.includes("pro");
+  if (isOff(level)) return { thinking_budget: isPro ? 128 : 0 };
+  const at = LEVELS.indexOf(level);
+  const budget = at <= 2 ? 1_024 : at === 3 ? 8_192 : 24_576;
+  return { thinking_budget: budget, include_thoughts: true };
+}
+
+/** From 3 on there are levels, none of which is none: the least is what comes nearest. */
+function levelConfig(level: string, model: string): Body {
+  const lowest = model.includes("pro") ? "low" : "minimal";
+  if (isOff(level)) return { thinking_level: lowest };
+  return { thinking_level: upTo("high", level, lowest), include_thoughts: true };
 }
 
 const LEVELS = ["none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"];

@@ -11,7 +11,8 @@ export type Lesson =
   | "plain_schemas"
   | "no_summaries"
   | "no_effort"
-  | "no_fast";
+  | "no_fast"
+  | "no_long_context";
 
 const IMAGE_SIZE =
   /image[^.]{0,80}(exceed|too large|too big|larger than|maximum)|(exceed|too large)[^.]{0,60}image|image_too_large|image_file_too_large|image dimensions/i;
@@ -38,9 +39,26 @@ export interface Contents {
   readonly asksForSummaries: boolean;
   readonly asksForEffort: boolean;
   readonly asksForFast: boolean;
+  /** A beta for longer conversations is named. */
+  readonly asksForLongContext: boolean;
 }
 
 const CURABLE: ReadonlySet<number> = new Set([400, 404, 413, 415, 422, 500]);
+
+/**
+ * The request, or the beta that allows its length, belongs to a tier that the account does not have (core.md A.11
+ * `long_context_tier`, `oauth_long_context_beta_forbidden`).
+ */
+export function isLongContextTier(text: string): boolean {
+  return /long[- _]?context/i.test(text) &&
+    /extra usage|not (yet )?(available|enabled|allowed|permitted|supported)|\brequire[ds]?\b|\bbeta\b|\btier\b/i
+      .test(
+        text,
+      );
+}
+
+/** The window of the ordinary tier, in tokens: the limit that the refusal of the longer one means. */
+export const ORDINARY_TIER = 200_000;
 
 export function isImageTooLarge(text: string): boolean {
   return IMAGE_SIZE.test(text);
@@ -48,6 +66,9 @@ export function isImageTooLarge(text: string): boolean {
 
 /** The lesson of a refusal; `null` when there is none. */
 export function lessonOf(status: number, text: string, has: Contents): Lesson | null {
+  if (has.asksForLongContext && status >= 400 && status < 500 && isLongContextTier(text)) {
+    return "no_long_context";
+  }
   if (!CURABLE.has(status)) return null;
   if (has.hasImages && isImageTooLarge(text)) return "image_too_large";
   if (has.hasThoughts && (SIGNATURE.test(text) || ENCRYPTED.test(text))) return "no_thought_replay";

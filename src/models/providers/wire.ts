@@ -12,6 +12,8 @@ export interface RawRequest {
   readonly body: Record<string, unknown>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** A beta for longer conversations was refused: it is not named again. */
+  readonly ordinaryContext?: true;
 }
 
 /**

@@ -25,10 +25,11 @@ import {
   isOutputCap,
   readErrorBody,
 } from "./failures.ts";
-import { fittingCap, lessonOf, statedWindow } from "./refusals.ts";
+import { fittingCap, isLongContextTier, lessonOf, ORDINARY_TIER, statedWindow } from "./refusals.ts";
 import type { ServerMemory } from "./server_memory.ts";
 import { SseParser } from "./sse.ts";
 import type { TimeLimits } from "./time_limits.ts";
+import { namesLongContext } from "./long_context.ts";
 import { Watchdog } from "./watchdog.ts";
 import type { Send, Wire } from "./wire.ts";
 
@@ -42,6 +43,8 @@ export interface CallContext {
   readonly send: Send;
   /** Fields that the server of this model wants beside those of the settings. */
   readonly extraBody: Readonly<Record<string, unknown>>;
+  /** What to change about the address; `null` for nothing. */
+  addressAdvice(signal: AbortSignal): Promise<string | null>;
   /** An overflow has stated the window. */
   onWindow(tokens: number): Promise<void>;
 }
@@ -137,7 +140,10 @@ export class WireCall {
     if (typeof status !== "number") return false;
     const { text } = readErrorBody(body);
     if ((status === 400 || status === 422) && isOutputCap(text)) return this.#learnCap(text);
-    const lesson = lessonOf(status, text, contentsOf(this.#request, !memory.lessons.has("no_summaries")));
+    const lesson = lessonOf(status, text, {
+      ...contentsOf(this.#request, !memory.lessons.has("no_summaries")),
+      asksForLongContext: namesLongContext(this.#context.runtime),
+    });
     if (lesson === null || memory.lessons.has(lesson)) return false;
     // The user's newest image is not left out behind their back: that is a failure which says so.
     if (lesson === "image_too_large" && (this.#request.shrinks || !hasOldLargeImage(this.#request))) {
@@ -179,7 +185,15 @@ export class WireCall {
     const { baseUrl } = runtime.model;
     const unwatch = watchConnect(platform, baseUrl, limits.connect, (message) => this.#expire(message));
     try {
-      const response = await unlessAborted(send({ body, timeoutMs: limits.whole, signal }), signal);
+      const response = await unlessAborted(
+        send({
+          body,
+          timeoutMs: limits.whole,
+          signal,
+          ...(memory.lessons.has("no_long_context") ? { ordinaryContext: true } : {}),
+        }),
+        signal,
+      );
       this.#response = response;
       return response;
     } finally {
@@ -190,15 +204,33 @@ export class WireCall {
   async #fail(error: unknown): Promise<null> {
     const { failures, runtime } = this.#context;
     const { status, headers, error: body } = error as { status?: number; headers?: Headers; error?: unknown };
+    const advice = status === 404 ? await this.#addressAdvice() : null;
     const failure = typeof status === "number"
-      ? failureOfResponse(status, body ?? describeThrown(error), (name) => headers?.get(name), failures)
+      ? failureOfResponse(
+        status,
+        body ?? describeThrown(error),
+        (name) => headers?.get(name),
+        failures,
+        advice,
+      )
       : failureOfThrown(error, addressOf(runtime.model.baseUrl), failures);
     if (failure.kind === "context_overflow") {
-      const window = statedWindow(readErrorBody(body).text);
+      const { text } = readErrorBody(body);
+      const window = statedWindow(text) ?? (isLongContextTier(text) ? ORDINARY_TIER : null);
       if (window !== null) await this.#context.onWindow(window);
     }
     this.#assembler.failWith(failure);
     return null;
+  }
+
+  /** Cancelled meanwhile, there is nobody to tell it. */
+  async #addressAdvice(): Promise<string | null> {
+    try {
+      return await this.#context.addressAdvice(this.#signal);
+    } catch (error) {
+      if (error instanceof AbortError) return null;
+      throw error;
+    }
   }
 
   async *#read(response: Response, watchdog: Watchdog): AsyncGenerator<readonly ModelChunk[]> {

@@ -22,6 +22,10 @@ export interface WireClientOptions {
   memory(sessionId: string): ServerMemory;
   /** What a server of the user's own must be told or asked first; `null` for all others. */
   localFacts(signal: AbortSignal): Promise<LocalServerFacts | null>;
+  /** Waits until a call may start; rejects with `AbortError`. */
+  pace(signal: AbortSignal): Promise<void>;
+  /** What to change about the address, asked after a 404. */
+  addressAdvice(signal: AbortSignal): Promise<string | null>;
   /** An overflow has stated the window of this model. */
   onWindow(tokens: number): Promise<void>;
   /** Instead of the usual limit for connecting. Milliseconds. */
@@ -60,6 +64,8 @@ export class WireClient implements ModelClient {
       yield this.#refuse(`The client cannot be set up: ${error}`);
       return;
     }
+    await this.#options.pace(signal).catch(() => {/* cancelled while it waited */});
+    if (signal.aborted) return;
     const facts = await this.#options.localFacts(signal);
     if (signal.aborted) return;
     if (facts?.refusal) {
@@ -77,6 +83,7 @@ export class WireClient implements ModelClient {
         send: this.#send,
         extraBody: facts?.extraBody ?? {},
         onWindow,
+        addressAdvice: this.#options.addressAdvice,
       },
       request,
       signal,

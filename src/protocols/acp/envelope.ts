@@ -4,7 +4,12 @@
  */
 import { INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR } from "./errors.ts";
 
-export type RpcId = string | number | null;
+/** A number that is written as it came: it has more digits than a number here can hold. */
+interface ExactNumber {
+  readonly rawJSON: string;
+}
+
+export type RpcId = string | number | null | ExactNumber;
 export type Params = Readonly<Record<string, unknown>>;
 
 export type Incoming =
@@ -17,7 +22,27 @@ export type Incoming =
   | { readonly type: "ignore" };
 
 function isId(value: unknown): value is RpcId {
-  return value === null || typeof value === "string" || (typeof value === "number" && Number.isFinite(value));
+  if (value === null || typeof value === "string") return true;
+  return typeof value === "number" ? Number.isFinite(value) : isExact(value);
+}
+
+function isExact(value: unknown): value is ExactNumber {
+  return (JSON as unknown as { isRawJSON(value: unknown): boolean }).isRawJSON(value);
+}
+
+/** For comparing: the client may name a request by an id of its own. */
+export function idKey(id: RpcId): string | number | null {
+  return typeof id === "object" && id !== null ? Number(id.rawJSON) : id;
+}
+
+const NUMBER_ID = /"id"\s*:\s*(-?\d[\d.eE+-]*)\s*[,}]/g;
+
+/** A number that is no usual integer comes back digit for digit; everything else is as it was read. */
+function exact(value: Record<string, unknown>, text: string): Record<string, unknown> {
+  if (typeof value.id !== "number" || Number.isSafeInteger(value.id)) return value;
+  const digits = [...text.matchAll(NUMBER_ID)].find(([, found]) => Number(found) === value.id)?.[1];
+  const { rawJSON } = JSON as unknown as { rawJSON(text: string): ExactNumber };
+  return digits === undefined ? value : { ...value, id: rawJSON(digits) };
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -42,7 +67,7 @@ export function readEnvelope(text: string | null): Incoming {
     return invalid(null, INVALID_REQUEST, "Invalid request: batches are not supported");
   }
   if (!isObject(value)) return invalid(null, INVALID_REQUEST, "Invalid request: not an object");
-  return readObject(value);
+  return readObject(exact(value, text ?? ""));
 }
 
 function readObject(value: Record<string, unknown>): Incoming {

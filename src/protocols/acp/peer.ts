@@ -13,7 +13,7 @@
 import { decodeLine, encodeFrame, LineSplitter } from "@/lib/jsonl.ts";
 import { AbortError } from "@/lib/abort.ts";
 import type { FrameWriter } from "@/lib/frame_writer.ts";
-import { type Incoming, type Params, readEnvelope, type RpcId } from "./envelope.ts";
+import { idKey, type Incoming, type Params, readEnvelope, type RpcId } from "./envelope.ts";
 import { INVALID_REQUEST, type RpcError } from "./errors.ts";
 
 const MAX_LINE_BYTES = 32 * 1024 * 1024;
@@ -63,7 +63,7 @@ export class Peer {
   readonly #handlers: PeerHandlers;
   readonly #splitter = new LineSplitter(MAX_LINE_BYTES);
   /** Open requests of the client by id; they die with their answer. */
-  readonly #inbound = new Map<RpcId, AbortController>();
+  readonly #inbound = new Map<ReturnType<typeof idKey>, AbortController>();
   /** Our own open requests by id. */
   readonly #outbound = new Map<number, Waiting>();
   readonly #inputEnded = new AbortController();
@@ -198,7 +198,7 @@ export class Peer {
   #onRequest(id: RpcId, method: string, params: Params): void {
     if (method === "initialize") this.#holding = Promise.withResolvers();
     const controller = new AbortController();
-    this.#inbound.set(id, controller);
+    this.#inbound.set(idKey(id), controller);
     const context = this.#openContext(id, method, controller);
     this.#open.add(context);
     try {
@@ -216,7 +216,7 @@ export class Peer {
     const close = (): boolean => {
       if (answered) return false;
       answered = true;
-      if (this.#inbound.get(id) === controller) this.#inbound.delete(id);
+      if (this.#inbound.get(idKey(id)) === controller) this.#inbound.delete(idKey(id));
       return true;
     };
     const done = () => {

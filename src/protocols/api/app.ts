@@ -341,6 +341,7 @@ function addRoutes(app: ApiApp, api: ApiService): void {
       const caller = found instanceof Promise ? await found : found;
       visit.key = caller.name;
       requireScopes(caller, route.scopes ?? []);
+      if (route.method === "POST") await hermes.models.settling?.();
       const client = clientOf(caller, context.req.header("User-Agent"));
       return await route.handle({ ...api.as(caller), client, family: familyOf(visit.peer) }, context);
     });

@@ -42,6 +42,7 @@ export async function serveApi(hermes: HermesStart, flags: ServeFlags = {}): Pro
     if (made) announceKey(hermes, server.url, key, isJson);
     const tell = isJson ? hermes.log.warn : stderr;
     if (!loopback) tell(OPEN_WARNING);
+    await hermes.models.settling?.();
     for (const warning of warningsOf(hermes)) tell(isJson ? warning : `hermes: ${warning}`);
     print(`API server listening on ${server.url} (model: ${fixed.modelName})`);
     await stop.requested;

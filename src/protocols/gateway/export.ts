@@ -1,19 +1,52 @@
-/** Conversations as JSON files (tui-gateway.md B.17 `session.save`): the messages as the model sees them, secrets out. */
+/**
+ * Conversations as JSON files (tui-gateway.md B.17 `session.save`): the messages as the model has seen them, over the
+ * whole compression chain, secrets out.
+ */
 import type { Hermes } from "@/app/mod.ts";
-import type { Session } from "@/core/contract.ts";
+import type { Message, Session, SessionRow } from "@/core/contract.ts";
+import { buildProvenance } from "@/core/contract.ts";
+
+/** Over the compression chain; what is not stored yet stands at its end. */
+export async function wholeConversation(hermes: Hermes, session: Session): Promise<readonly Message[]> {
+  while (session.stored) {
+    const { headId } = session;
+    const rows = await hermes.store().fetchLineage(headId);
+    if (session.headId !== headId) continue; // it was compressed meanwhile
+    const own = session.history();
+    const newest = own.reduce((most, { rowId = 0 }) => Math.max(most, rowId), 0);
+    // Rows that memory does not know of yet are those whose write has just ended.
+    if (rows.some(({ rowId = 0 }) => rowId > newest)) return rows;
+    return [...rows, ...own.filter(({ rowId }) => rowId === undefined)];
+  }
+  return session.history();
+}
+
+/** Rows of the compression chain, the newest first. */
+function chainOf(hermes: Hermes, { id, headId }: Session): SessionRow[] {
+  const store = hermes.store();
+  const head = store.getSession(headId);
+  if (head === null) return [];
+  const chain: SessionRow[] = [];
+  for (const row of [head, ...store.ancestors(headId).rows]) {
+    chain.push(row);
+    if (buildProvenance(store, { handle: id, headId: row.id }).sessionKind !== "continuation") break;
+  }
+  return chain;
+}
 
 /** Path of the new file under `$HERMES_HOME/sessions/saved`. */
 export async function saveConversation(hermes: Hermes, session: Session): Promise<string> {
   const { platform } = hermes;
   const dir = `${hermes.home}/sessions/saved`;
   await platform.files.mkdir(dir, { mode: 0o700 });
-  const stored = session.stored ? hermes.store().getSession(session.headId) : null;
+  const chain = session.stored ? chainOf(hermes, session) : [];
   const content = {
     model: session.model?.model ?? hermes.settings().model.default,
     session_id: session.headId,
-    session_start: new Date(session.createdAt * 1000).toISOString(),
-    system_prompt: stored?.systemPrompt ?? "",
-    messages: session.history(),
+    session_start: new Date((chain.at(-1)?.startedAt ?? session.createdAt) * 1000).toISOString(),
+    // After a compression the next turn builds a new one.
+    system_prompt: chain.find((row) => row.systemPrompt)?.systemPrompt ?? "",
+    messages: await wholeConversation(hermes, session),
   };
   const path = await freePath(hermes, `${dir}/hermes_conversation_${stamp(platform.clock.now())}`, ".json");
   const masked = JSON.parse(

@@ -14,6 +14,11 @@ export function maxTurns(hermes: Hermes): number | null {
   return Number.isInteger(value) && value > 0 ? value : null;
 }
 
+/** What holds the model calls of a turn. */
+export function stepsSetting(hermes: Hermes): string {
+  return maxTurns(hermes) === null ? "agent.max_turns" : "HERMES_TUI_MAX_TURNS";
+}
+
 /** How long `slash.exec` waits for a command that answers by itself. */
 export function slashTimeoutMs(hermes: Hermes): number {
   const text = hermes.config.env("HERMES_TUI_SLASH_TIMEOUT_S");

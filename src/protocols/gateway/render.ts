@@ -5,9 +5,10 @@
  */
 import type { Hermes } from "@/app/mod.ts";
 import type { Ask, AskOutcome, CoreEvent, ToolCallView, TurnResult } from "@/core/contract.ts";
-import { assertNever } from "@/core/contract.ts";
+import { assertNever, turnLimit } from "@/core/contract.ts";
 import { unifiedDiff } from "./asks.ts";
 import type { WireUsage } from "./info.ts";
+import { stepsSetting } from "./launch.ts";
 import { renderSubagent } from "./subagents.ts";
 
 /** Where frames of one session go; sequence numbers and routing are the target's business. */
@@ -201,35 +202,38 @@ export class TurnRenderer {
     const failed = result.outcome === "failed" || result.outcome === "refused";
     const reason = failed ? result.failure?.message ?? "The turn failed" : null;
     if (reason !== null) this.#to.emit("error", { message: reason });
-    this.#to.emit("message.complete", renderCompletion(result, this.#to.usage()));
+    this.#to.emit("message.complete", renderCompletion(result, this.#to.usage(), stepsSetting(this.#hermes)));
     this.#reset();
   }
 }
 
-/** Payload of `message.complete` (C.1). */
-export function renderCompletion(result: TurnResult, usage: WireUsage): Record<string, unknown> {
+/** Payload of `message.complete` (C.1). `stepsSetting`: see `turnLimit()`. */
+export function renderCompletion(
+  result: TurnResult,
+  usage: WireUsage,
+  stepsSetting?: string,
+): Record<string, unknown> {
   const { outcome, failure } = result;
   const failed = outcome === "failed" || outcome === "refused";
   const reason = failed ? failure?.message ?? "The turn failed" : "";
-  const limit = LIMIT_WARNINGS[outcome] ?? null;
-  const warning = [result.warning, limit].filter(Boolean).join("; ");
+  const limit = turnLimit(result, stepsSetting);
+  const cut = outcome === "max_tokens" ? OUTPUT_CUT : limit?.text ?? null;
+  const warning = [result.warning, cut].filter(Boolean).join("; ");
   return {
     text: failed && result.text === "" ? `Error: ${reason}` : result.text,
     usage: result.model === "" ? usage : { ...usage, model: result.model },
     status: failed ? "error" : outcome === "cancelled" ? "interrupted" : "complete",
     ...(result.reasoning === "" ? {} : { reasoning: result.reasoning }),
     ...(warning === "" ? {} : { warning }),
-    ...(limit || (result.partial && failed) ? { partial: true } : {}),
+    ...(limit ? { "hermes.limit": limit } : {}),
+    ...(cut || (result.partial && failed) ? { partial: true } : {}),
     ...(failed ? { error: reason, failure_reason: failureReason(result) } : {}),
     ...(failed && failure ? { recoverable: failure.retryable } : {}),
     ...(result.pendingSteer === null ? {} : { steer_requeued: result.pendingSteer }),
   };
 }
 
-const LIMIT_WARNINGS: Partial<Record<TurnResult["outcome"], string>> = {
-  max_tokens: "The output limit ended the answer early",
-  max_turns: "The iteration budget is used up; this is a summary of the work so far",
-};
+const OUTPUT_CUT = "The output limit ended the answer early";
 
 function failureReason(result: TurnResult): string {
   return result.outcome === "refused" ? "content_filter" : result.failure?.kind ?? "unknown";

@@ -8,8 +8,8 @@
 import type { Hermes } from "@/app/mod.ts";
 import type { AskPolicy, Session, TurnHandle, TurnResult, UserInput } from "@/core/contract.ts";
 import { textOf } from "@/core/contract.ts";
+import { customPrompt } from "./custom_prompt.ts";
 import { maxTurns } from "./launch.ts";
-import { systemExtraOf } from "./personality.ts";
 import type { PreloadedSkills } from "./preloaded_skills.ts";
 import { PromptSlot } from "./prompt_slot.ts";
 import { mayRefer } from "./reference_text.ts";
@@ -71,12 +71,13 @@ export class Turns {
   /** As it is: nothing in it is read as a reference. */
   startWhole(input: UserInput): TurnHandle {
     const { session, preloaded, personality, clientName } = this.#host;
-    const extras = [preloaded.text, systemExtraOf(this.#hermes, personality)].filter(Boolean);
+    const extras = [preloaded.text, customPrompt(this.#hermes)].filter(Boolean);
     const maxSteps = maxTurns(this.#hermes);
     const turn = session.submit(input, {
       asks: ASKS,
       detach: true,
       ...(maxSteps === null ? {} : { maxSteps }),
+      personality,
       ...(clientName === undefined ? {} : { client: clientName }),
       ...(extras.length === 0 ? {} : { systemExtra: extras.join("\n\n") }),
     });

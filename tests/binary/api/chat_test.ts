@@ -59,7 +59,9 @@ Deno.test("api 15: system and developer texts stand on top of the core prompt, i
   const system = (n: number) => model.calls()[n]!.body.messages[0].content as string;
   const [layered, core] = [system(0), system(1)];
   assert(core.length > 100);
-  assertEquals(layered.endsWith("FIRST\nSECOND\nTHIRD"), true);
+  assertEquals(layered.replace("FIRST\nSECOND\nTHIRD\n\n", ""), core);
+  // Before what changes from day to day (core A.4).
+  assert(layered.indexOf("THIRD") < layered.indexOf("Conversation started: "));
   assertEquals(core.includes("FIRST"), false);
 });
 

@@ -111,7 +111,7 @@ Deno.test("api 37: a plain response has every slot and is stored as it was answe
   ]);
   assertEquals((await ask(api, `/v1/responses/${id}`)).body, answer.body);
   assertMatch(answer.headers.get("x-hermes-session-id") ?? "", /^[0-9a-f-]{36}$/);
-  assertMatch(model.calls()[0]!.body.messages[0].content, /be brief$/);
+  assertMatch(model.calls()[0]!.body.messages[0].content, /\n\nbe brief\n\nConversation started: /);
 });
 
 Deno.test("api 38: what is not to be stored is not; what is stored can be deleted once", async () => {
@@ -143,7 +143,7 @@ Deno.test("api 39: a chain carries its turns and tool results, lists only its ow
   const chain = { previous_response_id: first.body.id };
   const second = await ask(api, "/v1/responses", { body: { input: "second", ...chain } });
   assertMatch(sent(model, 2), /first.*echo hi.*one.*second/);
-  assertMatch(model.calls()[2]!.body.messages[0].content, /be brief$/);
+  assertMatch(model.calls()[2]!.body.messages[0].content, /\n\nbe brief\n\nConversation started: /);
   assertEquals(second.body.output.map((item: Wire) => item.type), ["message"]);
   assertEquals(second.body.previous_response_id, first.body.id);
   const session = first.headers.get("x-hermes-session-id");
@@ -503,7 +503,7 @@ Deno.test("input items: earlier messages, replayed calls, system texts; truncati
       { type: "message", role: "user", content: [{ type: "input_text", text: "q2" }] },
     ],
   });
-  assertMatch(model.calls()[0]!.body.messages[0].content, /RULE$/);
+  assertMatch(model.calls()[0]!.body.messages[0].content, /\n\nRULE\n\nConversation started: /);
   assertMatch(sent(model, 0), /q1.*c1.*out1.*a1.*q2/);
   assertEquals(/c2/.test(sent(model, 0)), false);
   const input = Array.from(

@@ -43,7 +43,7 @@ Deno.test("B10: a session is made, named, listed, changed and deleted", async ()
     id,
     { role: "assistant", content: "hello" },
   ]);
-  assertMatch(model.calls()[0]!.body.messages[0].content, /be brief\nand kind$/);
+  assertMatch(model.calls()[0]!.body.messages[0].content, /\n\nbe brief\nand kind\n\nConversation started: /);
   const [row] = (await ask(api, "/api/sessions?limit=1&source=api_server")).body.data;
   assertEquals([row.id, row.preview, row.message_count], [id, "hi there", 2]);
   assertEquals(

@@ -122,3 +122,20 @@ Deno.test("core F.10: chat has /fast, for models that have a fast mode and in wo
   const demo = await runProgram(["chat", "--demo"], { rig, input: "/fast on\n" });
   assertEquals([demo.code, demo.stderr], [1, "The model demo has no fast mode\n"]);
 });
+
+Deno.test("core H.2: /compact in chat previews, keeps the last turns, and refuses an option that is none", async () => {
+  await using server = await startModelServer({
+    respond: (request) =>
+      JSON.stringify(request.body.messages).includes("Summarise the conversation") ? "THE SUMMARY" : "ok",
+  });
+  await using rig = await makeRig({ config: modelConfig(server.url) });
+  const { stdout, stderr } = await runProgram(["chat"], {
+    rig,
+    input: "a\nb\nc\n/compact --preview here\n/compact --all\n/compact here\n",
+  });
+  const told = stdout + stderr;
+  assertMatch(told, /Preview, nothing was changed: 6 → 3 messages[\s\S]*Kept: your last turn/);
+  assertMatch(told, /\/compress has no option --all: use a topic, here,/);
+  assertMatch(told, /Compressed: 6 → 3 messages/);
+  assertEquals(server.calls().length, 4);
+});

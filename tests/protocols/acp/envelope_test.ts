@@ -51,3 +51,13 @@ Deno.test("readEnvelope() gives missing and null params as an empty object", () 
     });
   }
 });
+
+Deno.test("acp A1: an id is echoed digit for digit, also one that no number here can hold", () => {
+  for (
+    const id of ["9007199254740993", "-123456789012345678901234567890", "1.25", "1e21", "7", '"x"', "null"]
+  ) {
+    const message = readEnvelope(`{"jsonrpc":"2.0","params":{"id":1},"method":"m", "id" : ${id} }`);
+    if (message.type !== "request") throw new Error(JSON.stringify(message));
+    assertEquals(JSON.stringify({ id: message.id }), `{"id":${id}}`);
+  }
+});

@@ -82,7 +82,7 @@ function renderMessage(
       const result = textOf(message.content);
       const isError = message.meta?.isError ?? message.effect !== undefined;
       const done = { call, result, isError, edits: message.meta?.edits ?? [] };
-      const todos = message.toolName === "todo" ? todosOfResult(result) : null;
+      const todos = message.toolName === "todo" ? message.meta?.todos ?? todosOfResult(result) : null;
       return [endUpdate(done, context.isBuiltin(message.toolName)), ...(todos ? [planUpdate(todos)] : [])];
     }
   }

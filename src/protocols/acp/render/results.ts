@@ -2,6 +2,7 @@
  * What a finished call shows (acp.md C11, "At completion"): the tool's JSON result in words. One table entry per
  * result shape; anything else is shown as bullets, and text as it is. Never throws, whatever the result holds.
  */
+import { parseLeadingObject } from "@/lib/leading_json.ts";
 import { unwrapUntrusted } from "@/lib/untrusted.ts";
 import { isObject } from "../envelope.ts";
 import { memory, sessionSearch, skillManage, skillsList, skillView } from "./knowledge_results.ts";
@@ -27,23 +28,7 @@ function list(value: unknown): unknown[] {
 
 /** The result as an object; `null` for anything else. Tools may add a hint after the JSON. */
 export function readResult(result: string): Result | null {
-  if (!result.startsWith("{")) return null;
-  try {
-    const value: unknown = JSON.parse(result);
-    return isObject(value) ? value : null;
-  } catch {
-    return readLeading(result);
-  }
-}
-
-function readLeading(result: string): Result | null {
-  const end = result.lastIndexOf("}");
-  try {
-    const value: unknown = JSON.parse(result.slice(0, end + 1));
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  return parseLeadingObject(result);
 }
 
 function failureText(result: Result): string {

@@ -19,6 +19,12 @@ const agent = {
   child_session_id: z.optional(text),
   toolsets: z.optional(z.array(text)),
 };
+/** Which limit ended a turn and what raises it. */
+const Limit = z.looseObject({
+  kind: z.enum(["iterations", "model_calls", "tokens", "usd", "seconds", "guardrail"]),
+  setting: text,
+  text,
+});
 const agentSaid = z.looseObject({ ...agent, text });
 const expired = z.looseObject({ request_id: text });
 
@@ -46,6 +52,7 @@ export const EVENTS: Readonly<Record<string, z.ZodMiniType | null>> = {
     recoverable: z.optional(z.boolean()),
     failure_reason: z.optional(text),
     partial: z.optional(z.boolean()),
+    "hermes.limit": z.optional(Limit),
     steer_requeued: z.optional(text),
   }),
   "tool.generating": z.looseObject({ name: text }),

@@ -55,13 +55,16 @@ const activeRow = z.looseObject({
   title: text,
 });
 const compressed = z.looseObject({
-  status: z.enum(["compressed", "aborted"]),
+  status: z.enum(["compressed", "aborted", "preview"]),
   removed: int,
   before_messages: int,
   after_messages: int,
   before_tokens: int,
   after_tokens: int,
   summary: z.looseObject({ noop: bool, headline: text, token_line: text, note: z.nullable(text) }),
+  plan: z.optional(
+    z.looseObject({ kept_first: int, kept_last: int, summarized_messages: int, summarized_tokens: int }),
+  ),
   usage: Usage,
   info: SessionInfo,
   messages,

@@ -48,8 +48,9 @@ function describeQuick(command: QuickCommand): Pair {
   return [`/${command.name}`, text.length <= 120 ? text : `${text.slice(0, 119)}…`];
 }
 
-/** The words of `[a|b|c]` at the start of the hint. */
-function subcommands(command: CommandInfo): string[] {
+/** The words of `[a|b|c]` at the start of the hint, where the command does not name them itself. */
+function subcommands(command: CommandInfo): readonly string[] {
+  if (command.firstWords) return command.firstWords;
   const inner = /^\[([\w-]+(?:\|[\w-]+)+)\]/.exec(command.argsHint)?.[1];
   return inner ? inner.split("|") : [];
 }

@@ -4,7 +4,7 @@
  */
 import type { Hermes } from "@/app/mod.ts";
 import type { CommandHost, OpenedSession } from "@/core/contract.ts";
-import { saveConversation } from "../export.ts";
+import { saveConversation, wholeConversation } from "../export.ts";
 import type { LiveSession } from "../live.ts";
 import type { Client } from "../peer.ts";
 import type { Gateway } from "../server.ts";
@@ -47,7 +47,8 @@ export function createCommandHost(place: CommandPlace): CommandHost {
       return describe(opened);
     },
     stored: (limit) => hermes.store().listSessions({ limit, excludeSources: ["subagent", "tool"] }),
-    compress: async (focus) => compressionText(await compressSession(live, focus)),
+    compress: async (wish) => compressionText(await compressSession(live, wish)),
+    transcript: () => wholeConversation(hermes, live.session),
     background: (prompt) => startBackground(gateway, live, prompt),
     save: () => saveConversation(hermes, live.session),
     stopProcesses: () => hermes.stopProcesses(live.session),

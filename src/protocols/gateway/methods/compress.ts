@@ -1,7 +1,10 @@
 /**
  * Compression on the user's word (tui-gateway.md B.9): one function behind `session.compress` and `/compress`. The
- * live id stays; the stored one moves. An interrupt ends it as `aborted`, and then nothing has changed.
+ * live id stays; the stored one moves. An interrupt ends it as `aborted`, and then nothing has changed. A preview
+ * (core.md H.2) asks no model and writes nothing.
  */
+import { compactOptions, describePlan, describeWish } from "@/commands/mod.ts";
+import type { CompressionWish } from "@/core/contract.ts";
 import { isAbort } from "@/lib/abort.ts";
 import { RpcError } from "../errors.ts";
 import type { LiveSession } from "../live.ts";
@@ -9,8 +12,14 @@ import type { LiveSession } from "../live.ts";
 /** Fewer messages than this are left alone. */
 const LEAST = 4;
 
+interface Numbers {
+  readonly messages: number;
+  readonly tokens: number;
+}
+
 export interface Compressed {
-  readonly status: "compressed" | "aborted";
+  /** `preview`: `after_…` are what it would be, and `removed` is 0. */
+  readonly status: "compressed" | "aborted" | "preview";
   readonly removed: number;
   readonly before_messages: number;
   readonly after_messages: number;
@@ -22,62 +31,95 @@ export interface Compressed {
     readonly token_line: string;
     readonly note: string | null;
   };
+  /** Of a preview. */
+  readonly plan?: {
+    readonly kept_first: number;
+    readonly kept_last: number;
+    readonly summarized_messages: number;
+    readonly summarized_tokens: number;
+  };
 }
 
 /** Throws 5032 without a model, and what the compression throws. */
-export async function compressSession(live: LiveSession, focus: string): Promise<Compressed> {
+export async function compressSession(live: LiveSession, wish: CompressionWish): Promise<Compressed> {
   const { session } = live;
-  const count = session.history().length;
-  const tokens = session.usage().contextUsed;
   if (session.modelError) throw new RpcError(5032, session.modelError.message);
-  if (count >= LEAST) {
+  if (wish.preview) return await preview(live, wish);
+  const now = { messages: session.history().length, tokens: session.usage().contextUsed };
+  if (now.messages >= LEAST) {
     live.emit("status.update", { kind: "compressing", text: "compressing the conversation" });
   }
   try {
-    if (count >= LEAST) await session.store();
-    const report = await session.compact(focus === "" ? {} : { focus });
+    if (now.messages >= LEAST) await session.store();
+    const report = await session.compact(compactOptions(wish));
     if (!report) {
       live.emitInfo();
-      return unchanged("compressed", count, tokens, "There is too little to compress");
+      return unchanged("compressed", now, "There is too little to compress");
     }
     const { before, after } = report;
     return {
       status: "compressed",
       removed: Math.max(0, before.messages - after.messages),
-      before_messages: before.messages,
-      after_messages: after.messages,
-      before_tokens: before.tokens,
-      after_tokens: after.tokens,
+      ...counts(before, after),
       summary: {
         noop: false,
         headline: `Compressed: ${before.messages} → ${after.messages} messages`,
         token_line: `About ${grouped(before.tokens)} → ${grouped(after.tokens)} tokens`,
-        note: focus === "" ? null : `Focus: ${focus}`,
+        note: describeWish(wish),
       },
     };
   } catch (error) {
     if (!isAbort(error)) throw error;
     live.emitInfo();
-    return unchanged("aborted", count, tokens, "Compression stopped; nothing was changed");
+    return unchanged("aborted", now, "Compression stopped; nothing was changed");
   } finally {
     live.emit("status.update", { kind: "status", text: "ready" });
   }
 }
 
-function unchanged(
-  status: Compressed["status"],
-  count: number,
-  tokens: number,
-  headline: string,
-): Compressed {
+/** Nothing happens, so no event tells of it. */
+async function preview({ session }: LiveSession, wish: CompressionWish): Promise<Compressed> {
+  const plan = await session.previewCompaction(compactOptions(wish));
+  if (!plan) {
+    const now = { messages: session.history().length, tokens: session.usage().contextUsed };
+    return unchanged("preview", now, "There is too little to compress");
+  }
+  const { before, after, kept, summarised } = plan;
+  return {
+    status: "preview",
+    removed: 0,
+    ...counts(before, after),
+    summary: {
+      noop: true,
+      headline: `Preview, nothing was changed: ${before.messages} → ${after.messages} messages`,
+      token_line: `About ${grouped(before.tokens)} → ${grouped(after.tokens)} tokens`,
+      note: [describePlan(plan), describeWish(wish)].filter((line) => line !== null).join("\n"),
+    },
+    plan: {
+      kept_first: kept.first,
+      kept_last: kept.last,
+      summarized_messages: summarised.messages,
+      summarized_tokens: summarised.tokens,
+    },
+  };
+}
+
+function counts(before: Numbers, after: Numbers) {
+  return {
+    before_messages: before.messages,
+    after_messages: after.messages,
+    before_tokens: before.tokens,
+    after_tokens: after.tokens,
+  };
+}
+
+function unchanged(status: Compressed["status"], now: Numbers, headline: string): Compressed {
+  const token_line = `About ${grouped(now.tokens)} tokens`;
   return {
     status,
     removed: 0,
-    before_messages: count,
-    after_messages: count,
-    before_tokens: tokens,
-    after_tokens: tokens,
-    summary: { noop: true, headline, token_line: `About ${grouped(tokens)} tokens`, note: null },
+    ...counts(now, now),
+    summary: { noop: true, headline, token_line, note: null },
   };
 }
 

@@ -6,12 +6,12 @@ import * as z from "zod/mini";
 import type { Hermes } from "@/app/mod.ts";
 import type { ResolvedModel } from "@/core/contract.ts";
 import { HermesError } from "@/core/contract.ts";
+import { customPrompt } from "../custom_prompt.ts";
 import { RpcError } from "../errors.ts";
 import { eventFrame } from "../frame.ts";
 import { gitBranch } from "../git_branch.ts";
 import type { LiveSession } from "../live.ts";
 import type { Client } from "../peer.ts";
-import { customPrompt, personalityNames } from "../personality.ts";
 import { DEFAULT_SKIN } from "../ready.ts";
 import type { Gateway } from "../server.ts";
 import { isHostKey, writeHostKey } from "./config_display.ts";
@@ -234,23 +234,23 @@ async function setCwd({ gateway, live, value }: SetCall): Promise<Record<string,
   };
 }
 
-const NO_PERSONALITY = ["none", "default", "neutral"];
-
 /** A session's own; without one, the configuration's. An empty value reads. */
 async function setPersonality({ gateway, live, value }: SetCall): Promise<Record<string, unknown>> {
   const { config } = gateway.hermes;
   const inForce = () => (live ? live.personality : config.settings().display.personality) || "none";
   if (value === "") return { value: inForce(), history_reset: false };
-  const none = NO_PERSONALITY.includes(value.toLowerCase());
-  const names = personalityNames(gateway.hermes);
-  if (!none && !names.includes(value)) {
-    throw new RpcError(5001, `unknown personality "${value}"; known: ${["none", ...names].join(", ")}`);
+  const { findPersonality, personalityNames } = await import("@/core/mod.ts");
+  const name = findPersonality(value, config.settings());
+  if (name === null) {
+    const known = ["none", ...personalityNames(config.settings())].join(", ");
+    throw new RpcError(5001, `unknown personality "${value}"; known: ${known}`);
   }
   if (live?.running) {
     throw new RpcError(4009, "session busy: the personality can be changed when the turn has ended");
   }
-  if (!live) await config.write(["display", "personality"], none ? "" : value);
-  else live.setPersonality(none ? "" : value);
+  const kept = name === "none" ? "" : name;
+  if (!live) await config.write(["display", "personality"], kept);
+  else live.setPersonality(kept);
   return { value: inForce(), history_reset: false, ...(live ? { info: live.info() } : {}) };
 }
 

@@ -1,5 +1,6 @@
 /** Methods that change one stored conversation (tui-gateway.md B.9, B.10, B.17): undo, branch, compress, cwd, save. */
 import * as z from "zod/mini";
+import { parseCompression } from "@/commands/mod.ts";
 import { undoTurns } from "@/core/mod.ts";
 import { toRpcError } from "../domain_errors.ts";
 import { RpcError } from "../errors.ts";
@@ -45,7 +46,7 @@ export function sessionEditMethods(gateway: Gateway): DefinedMethod[] {
       handle: async (params) => {
         const live = sessions.require(params.session_id);
         refuseBusy(live, "compress");
-        const done = await compressSession(live, params.focus_topic?.trim() ?? "");
+        const done = await compressSession(live, parseCompression(params.focus_topic ?? ""));
         return {
           ...done,
           usage: live.usage(),
