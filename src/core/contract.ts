@@ -49,6 +49,7 @@ export { DirectoryLooks } from "./directory_looks.ts";
 export { DELEGATION_KIND } from "./delegation_api.ts";
 export type { HermesErrorCode, ModelFailure, ModelFailureKind } from "./errors.ts";
 export { HermesError } from "./errors.ts";
+export { isFreeSession } from "./free_session.ts";
 export type {
   CoreEvent,
   CoreEventBody,

@@ -42,6 +42,7 @@ export interface RunningChild {
   readonly id: string;
   /** The session at the root of its tree. */
   readonly rootId: string;
+  /** Of its own session while that is open. */
   readonly sessionId: string | null;
   readonly detached: boolean;
   state(): SubagentState;

@@ -3,6 +3,7 @@
  * so a write that fails leaves both as they were. Who may ask for it, and with which consent, is decided above.
  */
 import { HermesError } from "./errors.ts";
+import type { Message } from "./messages.ts";
 import type { SessionStore } from "./ports.ts";
 import { repairForResume } from "./resume.ts";
 import type { LiveSession } from "./session.ts";
@@ -27,8 +28,17 @@ async function cut<T>(session: LiveSession, write: (store: SessionStore) => Prom
   }
   const store = services.store();
   const done = await write(store);
-  transcript.swap(session.headId, repairForResume(store.loadMessages(session.headId)));
+  transcript.swap(session.headId, repairForResume(await readAgain(session, store)));
   services.forgotten(session.scope);
   services.restored(session.scope, session.history());
   return done;
+}
+
+/** In slices; in one go when the conversation has moved on meanwhile. */
+async function readAgain({ headId, transcript }: LiveSession, store: SessionStore): Promise<Message[]> {
+  const { messages } = transcript;
+  const { length } = messages;
+  const stored = await store.fetchMessages(headId);
+  const isSame = transcript.messages === messages && messages.length === length;
+  return isSame ? stored : store.loadMessages(headId);
 }

@@ -25,6 +25,10 @@ export class LongWrite<T> {
     this.#settle = { resolve, reject };
   }
 
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
   /** Resolves when it has ended, one way or the other. */
   async run(): Promise<void> {
     const slices = new Slices();

@@ -5,6 +5,7 @@
 import { HermesError } from "@/core/contract.ts";
 import type { Db } from "./db.ts";
 import { chainUpTo } from "./lineage.ts";
+import type { Steps } from "./long_write.ts";
 import { COPIED_COLUMNS, readIds, readPreview } from "./message_rows.ts";
 import { sessionNotFound } from "./session_rows.ts";
 
@@ -20,36 +21,42 @@ export function recount(db: Db, sessionId: string): void {
   );
 }
 
-/** Rewinds to before `rowId`; the number of rows that left. Throws `message_not_found`. */
-export function hideFrom(db: Db, sessionId: string, rowId: number): number {
+/** Rows that change their place, also in the text index, at a time. */
+const CHUNK = 32;
+
+/** Rewinds to before `rowId`, in steps; the number of rows that left. Throws `message_not_found`. */
+export function* hideFrom(db: Db, sessionId: string, rowId: number): Steps<number> {
   requireActive(db, sessionId, rowId);
-  const hidden = hideRows(db, sessionId, rowId);
+  const hidden = yield* hideRows(db, sessionId, readIds(db, sessionId).filter((id) => id >= rowId));
+  yield;
   finishRewind(db, sessionId);
   return hidden;
 }
 
-/** Keeps rows before `rowId` (0 = none) as new rows; new ids by old id. Throws `message_not_found`. */
-export function keepBefore(db: Db, sessionId: string, rowId: number): Map<number, number> {
+/** Keeps rows before `rowId` (0 = none) as new rows, in steps; new ids by old id. Throws `message_not_found`. */
+export function* keepBefore(db: Db, sessionId: string, rowId: number): Steps<Map<number, number>> {
   if (rowId !== 0) requireActive(db, sessionId, rowId);
   else requireKnown(db, sessionId);
-  const kept = readIds(db, sessionId).filter((id) => id < rowId);
-  hideRows(db, sessionId, rowId);
-  const boundary = kept.at(-1) ?? 0;
-  // Carried-on rows stay carried on, so the transcript over the chain keeps its order.
-  db.run(
-    `INSERT INTO messages (session_id, display_identity, ${COPIED_COLUMNS})
-     SELECT session_id, display_identity, ${COPIED_COLUMNS} FROM messages
-     WHERE session_id = ? AND active = 1 AND id <= ? ORDER BY id`,
-    sessionId,
-    boundary,
-  );
-  db.run(
-    "UPDATE messages SET active = 0 WHERE session_id = ? AND active = 1 AND id <= ?",
-    sessionId,
-    boundary,
-  );
-  finishRewind(db, sessionId);
+  const ids = readIds(db, sessionId);
+  const kept = ids.filter((id) => id < rowId);
+  yield* hideRows(db, sessionId, ids.slice(kept.length));
+  for (const [first, last] of chunksOf(kept)) {
+    yield;
+    // Carried-on rows stay carried on, so the transcript over the chain keeps its order.
+    db.run(
+      `INSERT INTO messages (session_id, display_identity, ${COPIED_COLUMNS})
+       SELECT session_id, display_identity, ${COPIED_COLUMNS} FROM messages
+       WHERE session_id = ? AND active = 1 AND id BETWEEN ? AND ? ORDER BY id`,
+      sessionId,
+      first,
+      last,
+    );
+    hideRange(db, sessionId, first, last);
+  }
+  yield;
   const fresh = readIds(db, sessionId);
+  yield;
+  finishRewind(db, sessionId);
   return new Map(kept.map((id, at) => [id, fresh[at]!]));
 }
 
@@ -62,23 +69,43 @@ export function hideAll(db: Db, sessionId: string): void {
   }
 }
 
-function hideRows(db: Db, sessionId: string, from: number): number {
+/** How many have left. `ids` are active rows of the session, in order. */
+function* hideRows(db: Db, sessionId: string, ids: readonly number[]): Steps<number> {
   // A dropped row that an earlier session of the chain holds too must not come back from there.
   const dropped = `SELECT display_identity FROM messages
-    WHERE session_id = ?1 AND id >= ?2 AND active = 1 AND display_identity IS NOT NULL`;
-  db.run(
-    `UPDATE messages SET active = 0
-     WHERE active = 1 AND session_id <> ?1 AND (id IN (${dropped}) OR display_identity IN (${dropped}))`,
-    sessionId,
-    from,
-  );
+    WHERE session_id = ?1 AND id BETWEEN ?2 AND ?3 AND active = 1 AND display_identity IS NOT NULL`;
+  let hidden = 0;
+  for (const [first, last] of chunksOf(ids)) {
+    yield;
+    db.run(
+      `UPDATE messages SET active = 0
+       WHERE active = 1 AND session_id <> ?1 AND (id IN (${dropped}) OR display_identity IN (${dropped}))`,
+      sessionId,
+      first,
+      last,
+    );
+    hidden += hideRange(db, sessionId, first, last);
+  }
+  return hidden;
+}
+
+function hideRange(db: Db, sessionId: string, first: number, last: number): number {
   return db.run(
-    "UPDATE messages SET active = 0 WHERE session_id = ? AND active = 1 AND id >= ?",
+    "UPDATE messages SET active = 0 WHERE session_id = ? AND active = 1 AND id BETWEEN ? AND ?",
     sessionId,
-    from,
+    first,
+    last,
   ).changes;
 }
 
+/** First and last id of each. */
+function* chunksOf(ids: readonly number[]): Generator<readonly [number, number]> {
+  for (let at = 0; at < ids.length; at += CHUNK) {
+    yield [ids[at]!, ids[Math.min(at + CHUNK, ids.length) - 1]!];
+  }
+}
+
+/** The last step, kept at once: nobody sees the row of a session whose rewind may yet fail. */
 function finishRewind(db: Db, sessionId: string): void {
   db.run("UPDATE sessions SET rewind_count = rewind_count + 1 WHERE id = ?", sessionId);
   recount(db, sessionId);

@@ -8,26 +8,40 @@ import type { Db } from "./db.ts";
 import { chainUpTo, joinChain } from "./lineage.ts";
 import { orderResults, readIds, readMessages, readRange, type StoredMessage } from "./message_rows.ts";
 
+/** Says whether rows are being rewritten in steps: a `Writer`. */
+interface Rewriter {
+  readonly rewriting: Promise<void> | null;
+}
+
 /** Rows of one query: a fraction of a millisecond, if they are not huge. */
 const CHUNK = 32;
 
-export async function readMessagesSlowly(db: Db, sessionId: string): Promise<Message[]> {
-  return (await readSlowly(db, sessionId, new Slices())).map((entry) => entry.message);
+export async function readMessagesSlowly(db: Db, sessionId: string, writer: Rewriter): Promise<Message[]> {
+  return (await readSlowly(db, sessionId, { writer, slices: new Slices() })).map((entry) => entry.message);
 }
 
-export async function readLineageSlowly(db: Db, id: string): Promise<Message[]> {
-  const slices = new Slices();
+export async function readLineageSlowly(db: Db, id: string, writer: Rewriter): Promise<Message[]> {
+  const pace = { writer, slices: new Slices() };
   const parts: StoredMessage[][] = [];
-  for (const member of chainUpTo(db, id)) parts.push(await readSlowly(db, member, slices));
+  for (const member of chainUpTo(db, id)) parts.push(await readSlowly(db, member, pace));
   return joinChain(parts);
 }
 
-async function readSlowly(db: Db, sessionId: string, slices: Slices): Promise<StoredMessage[]> {
+interface Pace {
+  readonly slices: Slices;
+  readonly writer: Rewriter;
+}
+
+async function readSlowly(db: Db, sessionId: string, { slices, writer }: Pace): Promise<StoredMessage[]> {
+  while (writer.rewriting) await writer.rewriting;
   const ids = readIds(db, sessionId);
   if (ids.length <= CHUNK) return readMessages(db, sessionId);
   const parts: StoredMessage[][] = [];
   for (let at = 0; at < ids.length; at += CHUNK) {
-    if (slices.isOver) await slices.next();
+    if (slices.isOver) {
+      await slices.next();
+      while (writer.rewriting) await writer.rewriting;
+    }
     parts.push(readRange(db, sessionId, ids[at]!, ids[Math.min(at + CHUNK, ids.length) - 1]!));
   }
   const found = parts.flat();

@@ -213,19 +213,19 @@ class SqliteStore implements Store {
   }
 
   loadMessages(sessionId: string): Message[] {
-    return this.#read(() => readMessages(this.#db, sessionId).map((entry) => entry.message));
+    return this.#readMessages(() => readMessages(this.#db, sessionId).map((entry) => entry.message));
   }
 
   loadLineage(sessionId: string): Message[] {
-    return this.#read(() => readLineage(this.#db, sessionId));
+    return this.#readMessages(() => readLineage(this.#db, sessionId));
   }
 
   fetchMessages(sessionId: string): Promise<Message[]> {
-    return this.#readSlowly(readMessagesSlowly(this.#db, sessionId));
+    return this.#readSlowly(readMessagesSlowly(this.#db, sessionId, this.#writer));
   }
 
   fetchLineage(sessionId: string): Promise<Message[]> {
-    return this.#readSlowly(readLineageSlowly(this.#db, sessionId));
+    return this.#readSlowly(readLineageSlowly(this.#db, sessionId, this.#writer));
   }
 
   addUsage(
@@ -245,11 +245,11 @@ class SqliteStore implements Store {
   }
 
   deactivateFrom(sessionId: string, rowId: number): Promise<number> {
-    return this.#writer.write(() => hideFrom(this.#db, sessionId, rowId));
+    return this.#writer.rewriteInSteps(() => hideFrom(this.#db, sessionId, rowId));
   }
 
   truncateBefore(sessionId: string, rowId: number): Promise<Map<number, number>> {
-    return this.#writer.write(() => keepBefore(this.#db, sessionId, rowId));
+    return this.#writer.rewriteInSteps(() => keepBefore(this.#db, sessionId, rowId));
   }
 
   clearMessages(sessionId: string): Promise<void> {
@@ -326,7 +326,7 @@ class SqliteStore implements Store {
   }
 
   search(query: string, options?: SearchOptions): SearchHit[] {
-    return this.#read(() => searchMessages(this.#db, query, options));
+    return this.#readMessages(() => searchMessages(this.#db, query, options));
   }
 
   // ── The rest ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -370,6 +370,12 @@ class SqliteStore implements Store {
   /** Unix seconds. */
   #now(): number {
     return this.#platform.clock.now() / 1000;
+  }
+
+  /** Of the rows of messages: those that are rewritten in steps are seen whole. */
+  #readMessages<T>(read: () => T): T {
+    this.#writer.finishRewrite();
+    return this.#read(read);
   }
 
   #read<T>(read: () => T): T {

@@ -52,6 +52,8 @@ export class Writer {
   #group: Group | null = null;
   /** The others wait for its end. */
   #long: { finish(): void } | null = null;
+  /** `#long` where it changes what others read; `ended` never rejects. */
+  #rewrite: { finish(): void; readonly ended: Promise<void> } | null = null;
   /** When the last job was done. */
   #lastAt = -Infinity;
 
@@ -90,13 +92,36 @@ export class Writer {
   }
 
   /** As `write`, and the thread is free between the steps; behind others, or a lock, it is done in one go. */
-  async writeInSteps<T>(steps: () => Steps<T>, budgetMs = WRITE_BUDGET_MS): Promise<T> {
+  writeInSteps<T>(steps: () => Steps<T>, budgetMs?: number): Promise<T> {
+    return this.#inSteps(steps, budgetMs, false);
+  }
+
+  /**
+   * As `writeInSteps`, of rows that others read: one connection sees what it has not committed, so who reads meanwhile
+   * calls `finishRewrite` first, or waits while there is a `rewriting`.
+   */
+  rewriteInSteps<T>(steps: () => Steps<T>, budgetMs?: number): Promise<T> {
+    return this.#inSteps(steps, budgetMs, true);
+  }
+
+  /** Does what is left of a rewrite at once. */
+  finishRewrite(): void {
+    this.#rewrite?.finish();
+  }
+
+  /** Resolves when the rewrite that runs has ended, one way or the other; `null` when there is none. */
+  get rewriting(): Promise<void> | null {
+    return this.#rewrite?.ended ?? null;
+  }
+
+  async #inSteps<T>(steps: () => Steps<T>, budgetMs: number | undefined, isRewrite: boolean): Promise<T> {
     this.#commit();
     const isFree = this.#jobs.length === 0 && this.#long === null && !this.#closing.signal.aborted;
     if (!isFree || !this.#begin()) return await this.write(() => inOneGo(steps()), budgetMs);
     const long = new LongWrite(this.#db, steps());
     this.#long = long;
-    void long.run().then(() => this.#afterLong());
+    const ended = long.run().then(() => this.#afterLong());
+    if (isRewrite && !long.hasEnded) this.#rewrite = { finish: () => long.finish(), ended };
     return await long.result;
   }
 
@@ -112,6 +137,7 @@ export class Writer {
   }
 
   #afterLong(): void {
+    this.#rewrite = null;
     if (this.#closing.signal.aborted) return; // `close` has seen to the others
     this.#long = null;
     this.#onWrite();

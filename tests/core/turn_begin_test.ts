@@ -16,7 +16,8 @@ const contents = (messages: readonly Message[]) => messages.map(({ content }) =>
 /** Every write of a turn's rows as it is asked for; `refuse` makes the store find another program there. */
 function watched(core: ScriptedCore, refuse: (step: TurnStep | undefined) => boolean = () => false) {
   const store = core.services.store();
-  const [append, load] = [store.appendMessages.bind(store), store.loadMessages.bind(store)];
+  const append = store.appendMessages.bind(store);
+  const [load, fetch] = [store.loadMessages.bind(store), store.fetchMessages.bind(store)];
   const seen = { steps: [] as (TurnStep | undefined)[], loads: 0 };
   Object.assign(store, {
     appendMessages: (...args: Parameters<SessionStore["appendMessages"]>) => {
@@ -29,6 +30,10 @@ function watched(core: ScriptedCore, refuse: (step: TurnStep | undefined) => boo
     loadMessages: (id: string) => {
       seen.loads++;
       return load(id);
+    },
+    fetchMessages: (id: string) => {
+      seen.loads++;
+      return fetch(id);
     },
   });
   return seen;

@@ -148,7 +148,7 @@ Deno.test("core.md D.8: a rewind of a long session is whole, and others have the
   assertEquals([store.search("4998").length, store.search("5000").length], [1, 0]);
 
   const undoing = store.deactivateFrom("s", left[2]!.rowId!);
-  assert(await turnsDuring(undoing) >= 4, "the thread was free in between");
+  assert(await turnsDuring(undoing) >= 1, "the thread was free in between");
   assertEquals([await undoing, texts(store.loadMessages("s"))], [LONG / 2 - 1, ["question 0", "answer 1"]]);
 });
 
@@ -167,6 +167,10 @@ Deno.test("core.md D.8: nobody sees half a rewind: plain reads finish it, those 
     let isOver = false;
     const over = cutting.finally(() => isOver = true);
     await turn();
+    assertEquals([store.getSession("s")!.messageCount, store.listSessions({ limit: 1 })[0]!.preview], [
+      LONG,
+      "question 0",
+    ]);
     assertEquals(isOver, false);
     const seen = await read(store);
     await over;

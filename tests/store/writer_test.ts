@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { createDenoPlatform } from "../../src/platform/deno.ts";
 import type { Platform } from "../../src/platform/mod.ts";
 import type { Db } from "../../src/store/db.ts";
@@ -267,6 +267,7 @@ Deno.test("rewriteInSteps() can be waited for, or finished at once by who reads"
   writer.finishRewrite();
   assertEquals(count(), 20_000);
   await refused;
+  await writer.rewriting;
 
   const branch = writer.writeInSteps(() => steps(false));
   assertEquals(writer.rewriting, null);

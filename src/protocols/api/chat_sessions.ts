@@ -9,9 +9,8 @@
  *   no header ──► hash ──► base id, then the others of that hash ──► one that the history continues, else a new one
  */
 import type { Hermes } from "@/app/mod.ts";
-import type { Content, Message, Session } from "@/core/contract.ts";
+import { type Content, isFreeSession, type Message, type Session } from "@/core/contract.ts";
 import { ApiError } from "./errors.ts";
-import { isFree } from "./other_programs.ts";
 import type { SessionHeaders } from "./session_headers.ts";
 import type { SessionPool } from "./session_pool.ts";
 import { sha256 } from "./sha256.ts";
@@ -103,7 +102,7 @@ export class ChatSessions {
 
   async #idle(id: string): Promise<Session | null> {
     const session = await this.#pool.open(id);
-    return session?.running === false && isFree(session) ? session : null;
+    return session?.running === false && isFreeSession(session) ? session : null;
   }
 
   async #fresh(

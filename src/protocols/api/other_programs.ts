@@ -1,5 +1,5 @@
 /** A session that another program on this home works in (core.md D.4): short turns are waited for, long ones are 409. */
-import { HermesError, type Session } from "@/core/contract.ts";
+import { isFreeSession, type Session } from "@/core/contract.ts";
 import type { Clock } from "@/platform/mod.ts";
 
 const WAIT_MS = 2_000;
@@ -8,18 +8,8 @@ const LOOK_MS = 50;
 /** Throws `session_busy` when the other program's turn goes on. */
 export async function untilFree(session: Session, clock: Clock): Promise<void> {
   const started = clock.monotonic();
-  while (!isFree(session)) {
+  while (!isFreeSession(session)) {
     if (clock.monotonic() - started >= WAIT_MS) return session.requireFree();
     await clock.delay(LOOK_MS);
-  }
-}
-
-export function isFree(session: Session): boolean {
-  try {
-    session.requireFree();
-    return true;
-  } catch (error) {
-    if (error instanceof HermesError && error.code === "session_busy") return false;
-    throw error;
   }
 }

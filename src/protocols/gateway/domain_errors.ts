@@ -32,18 +32,23 @@ const CODES: Readonly<Record<HermesErrorCode, number | null>> = {
   internal: null,
 };
 
+/** Of `prompt.submit`, the only method that tells a full disk from other failures to write. */
+const NOT_WRITTEN = 5071;
+const DISK_FULL = 5070;
+
 /**
  * The wire form of an expected failure; anything unexpected comes back as it is. `failCode` is the method's number for
  * "the work itself failed" (5006 for `session.list`, …), -32000 when it has none. A disk that is full or read-only is
  * nobody's mistake here: it has that number, too.
  */
 export function toRpcError(error: unknown, failCode?: number): unknown {
+  const ownCode = failCode === NOT_WRITTEN && isDiskFull(error) ? DISK_FULL : failCode;
   if (!(error instanceof HermesError)) {
-    return failCode !== undefined && isSystemError(error) ? new RpcError(failCode, error.message) : error;
+    return ownCode !== undefined && isSystemError(error) ? new RpcError(ownCode, error.message) : error;
   }
   const busy = error.code === "session_busy" && !error.message.startsWith("session busy");
   const message = busy ? `session busy: ${error.message}` : error.message;
-  return new RpcError(CODES[error.code] ?? failCode ?? -32000, message);
+  return new RpcError(CODES[error.code] ?? ownCode ?? -32000, message);
 }
 
 /** What the operating system has refused: `ENOSPC`, `EROFS`, `EACCES` and the like. */
@@ -51,4 +56,9 @@ function isSystemError(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };
   return typeof code === "string" && /^E[A-Z0-9]+$/.test(code);
+}
+
+function isDiskFull(error: unknown): boolean {
+  if (error instanceof HermesError) return error.data["diskFull"] === true;
+  return isSystemError(error) && /^(ENOSPC|EDQUOT)$/.test((error as { code?: unknown }).code as string);
 }

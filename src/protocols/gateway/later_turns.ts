@@ -8,7 +8,7 @@ import {
   type CoreEvent,
   DELEGATION_KIND,
   type DelegationControl,
-  HermesError,
+  isFreeSession,
   type LaterResult,
   type Session,
   type TurnHandle,
@@ -53,7 +53,7 @@ export class LaterTurns {
   #isFree(): boolean {
     const { session, busy } = this.#host;
     const isIdle = !busy && session.stored && !session.closed && !session.running;
-    return isIdle && this.#starting === null && isFreeElsewhere(session);
+    return isIdle && this.#starting === null && isFreeSession(session);
   }
 
   async #next(): Promise<void> {
@@ -103,16 +103,5 @@ export class LaterTurns {
     if (starting?.turnId !== turnId) return;
     this.#starting = null;
     await this.#delegation.settleLater(starting.id, outcome);
-  }
-}
-
-/** What another program's turn would refuse waits for another occasion. */
-function isFreeElsewhere(session: Session): boolean {
-  try {
-    session.requireFree();
-    return true;
-  } catch (error) {
-    if (error instanceof HermesError && error.code === "session_busy") return false;
-    throw error;
   }
 }

@@ -101,6 +101,47 @@ Deno.test("gateway 26: a choice that is none, or was not offered, is 4002 and se
   });
 });
 
+Deno.test("B.13: of an unknown session request_id finds the question, else a stored id its session; else 4001", async () => {
+  await withGateway({}, async ({ host, model, rig }) => {
+    const dirs = await Promise.all(["a", "b"].map((name) => victim(rig.workspace, name)));
+    const { sid, stored } = await host.session();
+    const ask = async (dir: string, at: number) => {
+      model.push(toolTurn(terminal(dangerous(dir))), "Done.");
+      await host.request("prompt.submit", { session_id: sid, text: dir });
+      return (await host.event("approval.request", sid, at)).request_id as string;
+    };
+    const old = "ffffffff";
+    const request_id = await ask(dirs[0]!, 0);
+    const refused = async (params: Record<string, unknown>) =>
+      (await host.refused("approval.respond", { choice: "once", ...params })).code;
+    assertEquals(
+      [
+        await refused({ session_id: old }),
+        await refused({ session_id: old, request_id: "00000000" }),
+        await refused({ session_id: "", request_id }),
+        await refused({ session_id: 7, request_id }),
+        await refused({ request_id }),
+        await refused({ session_id: old, request_id, choice: "maybe" }),
+      ],
+      [4001, 4001, 4001, 4001, 4001, 4002],
+    );
+    const late = { session_id: stored, request_id: "00000000", choice: "once" };
+    assertEquals(await host.request("approval.respond", late), { resolved: 0 });
+    assertEquals(await exists(dirs[0]!), true);
+    const byQuestion = { session_id: old, request_id, choice: "once" };
+    assertEquals(await host.request("approval.respond", byQuestion), { resolved: 1 });
+    await host.event("message.complete", sid);
+    await host.idle(sid);
+    assertEquals(await exists(dirs[0]!), false);
+
+    await ask(dirs[1]!, 1);
+    const byStored = { session_id: stored, choice: "once" };
+    assertEquals(await host.request("approval.respond", byStored), { resolved: 1 });
+    await host.event("message.complete", sid, 1);
+    assertEquals(await exists(dirs[1]!), false);
+  });
+});
+
 Deno.test("gateway 27: an answer for the session spares the next question in it, and in no other", async () => {
   await withGateway({}, async ({ host, model, rig }) => {
     const dirs = await Promise.all(["a", "b", "c"].map((name) => victim(rig.workspace, name)));

@@ -102,7 +102,7 @@ interface ApprovalParams {
 }
 
 function respondApproval(gateway: Gateway, params: ApprovalParams, client: Client): { resolved: number } {
-  const live = gateway.live.require(params.session_id);
+  const live = approvalSession(gateway, params);
   const choice = parseChoice(params.choice ?? "deny");
   const asks = addressed(live, params);
   const refusing = asks.find((ask) => !offers(ask, choice));
@@ -111,6 +111,12 @@ function respondApproval(gateway: Gateway, params: ApprovalParams, client: Clien
   }
   const accepted = asks.filter((ask) => answerAsk(gateway, live, ask, { type: "choice", choice }, client));
   return { resolved: accepted.length };
+}
+
+/** An id that no live session has may be an old one, or the stored one: the question itself tells more. Throws 4001. */
+function approvalSession({ live }: Gateway, { session_id: id, request_id }: ApprovalParams): LiveSession {
+  if (typeof id !== "string" || id === "" || live.maybe(id)) return live.require(id);
+  return live.findAsk(request_id, "approval")?.live ?? live.findStored(id) ?? live.require(id);
 }
 
 function parseChoice(value: unknown): ApprovalChoice {
