@@ -3,7 +3,7 @@
  * ending of the turn with the documented advice, after the user's message was stored.
  */
 import { isYes } from "@/lib/yes.ts";
-import { abortable, isAbort } from "@/lib/abort.ts";
+import { abortable, isAbort, within } from "@/lib/abort.ts";
 import { localDay } from "./budgets.ts";
 import { rootOf, settingsOf } from "./delegation.ts";
 import type { ChildCall } from "./delegation_api.ts";
@@ -35,6 +35,9 @@ import { createSampler } from "./sampler.ts";
 import { Refusals, type TurnScope } from "./turn_scope.ts";
 
 const SMALLEST_WINDOW = 64_000;
+
+/** How long the end of a cancelled turn may wait for its rows. */
+const CANCEL_SAVE_MS = 100;
 
 interface PendingTurn {
   readonly id: string;
@@ -284,9 +287,10 @@ function createScope(
     publish,
     store: async (messages) => {
       const saving = session.transcript.append(messages);
-      const saved = await abortable(saving, signal).catch((error) => {
-        if (isAbort(error)) return true; // A cancel does not wait for a lock.
-        throw error;
+      const saved = await abortable(saving, signal).catch(async (error) => {
+        if (!isAbort(error)) throw error;
+        // A cancel waits for what is as good as kept, and not for a lock.
+        return await within(saving.catch(() => true), CANCEL_SAVE_MS) ?? true;
       });
       if (!saved) warn(session.transcript.warning ?? "Saving is delayed");
     },
