@@ -1,4 +1,7 @@
-/** Whether directories answer at all, for all sessions of a program: a dead file system holds up one look, not many. */
+/**
+ * What all sessions of a program know of the disk when they build their prompts: whether directories answer at all, so
+ * that a dead file system holds up one look and not many, and texts of the data home that have not changed.
+ */
 import { within } from "@/lib/abort.ts";
 import type { Files } from "@/platform/mod.ts";
 
@@ -6,11 +9,14 @@ import type { Files } from "@/platform/mod.ts";
 const BOUND_MS = 5_000;
 
 export class DirectoryLooks {
-  readonly #files: Pick<Files, "stat">;
+  readonly #files: Pick<Files, "stat" | "statSync">;
   /** Looks that are under way. */
   readonly #waiting = new Map<string, Promise<boolean>>();
 
-  constructor(files: Pick<Files, "stat">) {
+  /** The last text of a file, and the state of the file that it is of. */
+  readonly #texts = new Map<string, { readonly stamp: string; readonly text: Promise<string | null> }>();
+
+  constructor(files: Pick<Files, "stat" | "statSync">) {
     this.#files = files;
   }
 
@@ -27,5 +33,30 @@ export class DirectoryLooks {
       .finally(() => this.#waiting.delete(directory));
     this.#waiting.set(directory, look);
     return look;
+  }
+
+  /**
+   * What `read` gives of a file of the data home, which is known to answer: anew only where the file has changed, since
+   * every session begins with it. `null` where there is none; a failure is not kept.
+   */
+  text(path: string, read: () => Promise<string | null>): Promise<string | null> {
+    const stat = statOf(this.#files, path);
+    if (stat === null) return Promise.resolve(null);
+    const stamp = `${stat.mtimeMs}:${stat.size}`;
+    const known = this.#texts.get(path);
+    if (known?.stamp === stamp) return known.text;
+    const text = read();
+    this.#texts.set(path, { stamp, text });
+    text.then((found) => found === null && this.#texts.delete(path), () => this.#texts.delete(path));
+    return text;
+  }
+}
+
+/** A file that is there, but not ours to look at, has no state: whoever reads it says so. */
+function statOf(files: Pick<Files, "statSync">, path: string): { mtimeMs: number; size: number } | null {
+  try {
+    return files.statSync(path);
+  } catch {
+    return { mtimeMs: NaN, size: NaN };
   }
 }

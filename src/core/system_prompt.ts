@@ -9,7 +9,7 @@ import { DEFAULT_PROFILE, profileOf } from "@/lib/profile.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { Logger, ResolvedModel, SessionScope, Skills, Tool } from "./ports.ts";
 import { codingPosture } from "./prompt_coding.ts";
-import { contextFileCap, findGitRoot, guarded, isPresent, readPromptText } from "./prompt_files.ts";
+import { contextFileCap, findGitRoot, guarded, readPromptText } from "./prompt_files.ts";
 import {
   FINISH,
   HELP,
@@ -108,12 +108,14 @@ async function takeMemories({ platform, log, home, settings }: MemoryFacts): Pro
   return await memorySnapshot({ files: platform.files, log, home, settings });
 }
 
-async function identity({ platform, log, home, settings }: PromptFacts): Promise<string> {
+async function identity({ platform, log, home, settings, looks }: PromptFacts): Promise<string> {
   if (settings.agent.ignore_rules) return IDENTITY;
   const path = soulPath(home);
-  if (!isPresent(platform.files, path)) return IDENTITY;
-  const soul = await readPromptText(path, { files: platform.files, log });
-  return soul === null ? IDENTITY : guarded(soul, "SOUL.md", "context");
+  const soul = await looks.text(path, async () => {
+    const text = await readPromptText(path, { files: platform.files, log });
+    return text === null ? null : guarded(text, "SOUL.md", "context");
+  });
+  return soul ?? IDENTITY;
 }
 
 /** What the directory says: its project files, and how to work on its code. */

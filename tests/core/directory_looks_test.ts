@@ -33,3 +33,17 @@ Deno.test("answers() looks again when the answer has been given", async () => {
   asked[1]!.settle.resolve({ isDirectory: true });
   assertEquals([await second, asked.length], [true, 2]);
 });
+
+Deno.test("text() reads a file again when it has changed, and keeps no failure", async () => {
+  let stat: { mtimeMs: number; size: number } | null = { mtimeMs: 1, size: 2 };
+  const looks = new DirectoryLooks({ statSync: () => stat } as unknown as Files);
+  let reads = 0;
+  const read = (text: string | null) => looks.text("/home/SOUL.md", () => (reads++, Promise.resolve(text)));
+  assertEquals([await read("one"), await read("not read"), reads], ["one", "one", 1]);
+  stat = { mtimeMs: 5, size: 2 };
+  assertEquals([await read("two"), reads], ["two", 2]);
+  stat = { mtimeMs: 5, size: 3 };
+  assertEquals([await read(null), await read("three"), reads], [null, "three", 4]);
+  stat = null;
+  assertEquals([await read("gone"), reads], [null, 4]);
+});
