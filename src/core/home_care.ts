@@ -43,7 +43,7 @@ export class HomeCare {
       if (!settings().agent.ignore_rules) await createDefaultSoul(platform, home);
     } catch (error) {
       log.debug(
-        `No default SOUL.md in the data home: ${error instanceof Error ? error.message : String(error)}`,
+        `The data home was not looked after: ${error instanceof Error ? error.message : String(error)}`,
       );
     }
   }

@@ -15,7 +15,7 @@ export async function systemPromptOf(
 ): Promise<string> {
   if (session.systemPrompt !== null) return session.systemPrompt;
   const { services } = session;
-  const { platform, log, home } = services;
+  const { platform, log, home, looks } = services;
   const settings = settingsOf(session);
   const building = memoriesOf(session.scope, { platform, log, home, settings }).then((memories) =>
     buildSystemPrompt({
@@ -36,7 +36,6 @@ export async function systemPromptOf(
       memories,
     })
   );
-  const looks = services.looks;
   const looking = gitPlaceOf(platform.files, session.cwd, looks);
   const prompt = await abortable(building, signal).catch((error) => {
     if (isAbort(error)) return null;

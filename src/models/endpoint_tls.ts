@@ -2,6 +2,7 @@
  * Connections to endpoints whose entry says how their certificates are to be judged (core.md E.4): `ssl_ca_cert` is
  * trusted beside the system's, `ssl_verify: false` believes whoever answers. Loaded with the first such request.
  */
+import { readPem } from "@/lib/pem.ts";
 import type { HttpClient, Platform } from "@/platform/mod.ts";
 
 /** What an entry says. Never both: who believes everybody needs no authority. */
@@ -34,28 +35,12 @@ export class TlsClients {
 }
 
 async function openClient({ verify, ca }: EndpointTls, platform: Platform): Promise<HttpClient> {
-  const caCerts = ca === null ? [] : [await readPem(ca, platform)];
+  const caCerts = ca === null ? [] : [await readPem(ca, "ssl_ca_cert", platform)];
   try {
     return platform.httpClient({ caCerts, identity: null, verify });
   } catch (error) {
     throw new TypeError(`ssl_ca_cert: ${ca} cannot be used: ${messageOf(error)}`);
   }
-}
-
-async function readPem(name: string, platform: Platform): Promise<string> {
-  const path = name.startsWith("~/")
-    ? platform.homeDir() + name.slice(1)
-    : /^(\/|[A-Za-z]:[\\/])/.test(name)
-    ? name
-    : `${platform.cwd()}/${name}`;
-  let text: string;
-  try {
-    text = new TextDecoder().decode(await platform.files.read(path));
-  } catch (error) {
-    throw new TypeError(`ssl_ca_cert: ${path} cannot be read: ${messageOf(error)}`);
-  }
-  if (!text.includes("-----BEGIN ")) throw new TypeError(`ssl_ca_cert: ${path} holds no PEM`);
-  return text;
 }
 
 function messageOf(error: unknown): string {
