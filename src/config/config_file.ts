@@ -63,7 +63,7 @@ export class ConfigFile {
   /** Re-reads the file when its time or size differs from what was read last. */
   refresh(): void {
     try {
-      const stat = this.#platform.files.statSync(this.#paths.config);
+      const stat = this.#platform.files.lookSync(this.#paths.config);
       const stamp = stat ? `${stat.mtimeMs}:${stat.size}` : "absent";
       if (stamp === this.#stamp) return;
       this.#stamp = stamp;

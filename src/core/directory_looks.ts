@@ -9,14 +9,14 @@ import type { Files } from "@/platform/mod.ts";
 const BOUND_MS = 5_000;
 
 export class DirectoryLooks {
-  readonly #files: Pick<Files, "stat" | "statSync">;
+  readonly #files: Pick<Files, "stat" | "lookSync">;
   /** Looks that are under way. */
   readonly #waiting = new Map<string, Promise<boolean>>();
 
   /** The last text of a file, and the state of the file that it is of. */
   readonly #texts = new Map<string, { readonly stamp: string; readonly text: Promise<string | null> }>();
 
-  constructor(files: Pick<Files, "stat" | "statSync">) {
+  constructor(files: Pick<Files, "stat" | "lookSync">) {
     this.#files = files;
   }
 
@@ -53,9 +53,9 @@ export class DirectoryLooks {
 }
 
 /** A file that is there, but not ours to look at, has no state: whoever reads it says so. */
-function statOf(files: Pick<Files, "statSync">, path: string): { mtimeMs: number; size: number } | null {
+function statOf(files: Pick<Files, "lookSync">, path: string): { mtimeMs: number; size: number } | null {
   try {
-    return files.statSync(path);
+    return files.lookSync(path);
   } catch {
     return { mtimeMs: NaN, size: NaN };
   }

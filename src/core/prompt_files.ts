@@ -117,7 +117,7 @@ export function ancestorsOf(path: string): string[] {
 /** Without leaving the thread: for places that are known to answer, such as the data home. */
 export function isPresent(files: Files, path: string): boolean {
   try {
-    return files.statSync(path) !== null;
+    return files.lookSync(path) !== null;
   } catch {
     return true; // There, but not ours to look at: whoever reads it says so.
   }

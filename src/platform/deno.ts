@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import process from "node:process";
 import { delay } from "@/lib/abort.ts";
+import { withLooks } from "./looks.ts";
 import type {
   Child,
   ChildExit,
@@ -62,7 +63,7 @@ async function readHead(path: string, limit: number): Promise<Uint8Array> {
   return buffer.subarray(0, used);
 }
 
-const files: Files = {
+const files: Omit<Files, "lookSync"> = {
   read: (path) => Deno.readFile(path),
   readHead,
   write: (path, data, options) =>
@@ -210,7 +211,7 @@ export function createDenoPlatform(): Platform {
     pid: Deno.pid,
     clock: { now: () => Date.now(), monotonic: () => performance.now(), delay },
     ids: { uuid: () => crypto.randomUUID(), hex },
-    files,
+    files: withLooks(files),
     random: () => Math.random(),
     env: () => env ??= Object.freeze(Deno.env.toObject()),
     cwd: () => Deno.cwd(),

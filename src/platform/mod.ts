@@ -46,6 +46,8 @@ export interface Files {
   /** Synchronous forms for start-up and configuration, where a missing file is the normal case. */
   readTextSync(path: string): string | null;
   statSync(path: string): FileStat | null;
+  /** As `statSync`; the same answer for all who ask in one turn of the event loop, until something is written here. */
+  lookSync(path: string): FileStat | null;
   realPathSync(path: string): string | null;
   mkdirSync(path: string, options?: { mode?: number }): void;
   writeSync(path: string, data: string, options?: { mode?: number }): void;

@@ -175,7 +175,7 @@ export class SkillRegistry implements Skills {
   async #scan(root: string): Promise<Skill[]> {
     const { files } = this.deps.platform;
     // The data home is known to answer, and most have no skills.
-    if (root === this.root && files.statSync(root) === null) return [];
+    if (root === this.root && files.lookSync(root) === null) return [];
     const found: Skill[] = [];
     let folders = 0;
     let level = (await files.stat(root).catch(() => null))?.isDirectory ? [root] : [];

@@ -1,4 +1,5 @@
 /** Reading: defaults, aliases, templates, environment, wrong types, broken files. */
+import { setImmediate } from "node:timers";
 import { createConfig } from "@/config/mod.ts";
 import { listKeys } from "@/config/keys.ts";
 import { loadSettings } from "@/config/load.ts";
@@ -157,7 +158,7 @@ Deno.test("api D5: the API shows reasoning only where the file says so", () => {
 
 /** The file is looked at once per step of the program. */
 async function nextStep(): Promise<void> {
-  await Promise.resolve();
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }
 
 Deno.test("core 55: a broken file gives the defaults and a warning with the place; a fixed one is read again", async () => {

@@ -36,7 +36,7 @@ Deno.test("answers() looks again when the answer has been given", async () => {
 
 Deno.test("text() reads a file again when it has changed, and keeps no failure", async () => {
   let stat: { mtimeMs: number; size: number } | null = { mtimeMs: 1, size: 2 };
-  const looks = new DirectoryLooks({ statSync: () => stat } as unknown as Files);
+  const looks = new DirectoryLooks({ lookSync: () => stat } as unknown as Files);
   let reads = 0;
   const read = (text: string | null) => looks.text("/home/SOUL.md", () => (reads++, Promise.resolve(text)));
   assertEquals([await read("one"), await read("not read"), reads], ["one", "one", 1]);

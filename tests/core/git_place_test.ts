@@ -59,7 +59,7 @@ Deno.test("core D.3: a worktree and a submodule, whose .git is a file, by a whol
 
 Deno.test("core D.3: a file system that does not answer is not waited for", async () => {
   const { promise, resolve } = Promise.withResolvers<null>();
-  const looks = new DirectoryLooks({ stat: () => promise, statSync: () => null });
+  const looks = new DirectoryLooks({ stat: () => promise, lookSync: () => null });
   const started = performance.now();
   assertEquals(await gitPlaceOf(files, "/", looks), { branch: null, root: null });
   assertWithin(performance.now() - started, 1_500);

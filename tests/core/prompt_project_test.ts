@@ -134,9 +134,9 @@ Deno.test("below a directory that does not answer nothing is looked for", async 
   const deaf = {
     ...files,
     stat: (path: string) => path === bench.cwd ? Promise.reject(new Error("stale")) : files.stat(path),
-    statSync: (path: string) => {
+    lookSync: (path: string) => {
       looked.push(path);
-      return files.statSync(path);
+      return files.lookSync(path);
     },
   };
   const prompt = await bench.build({ platform: { ...facts.platform, files: deaf } });

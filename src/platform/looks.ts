@@ -1,0 +1,64 @@
+/** What one turn of the event loop has seen of the disk: many sessions that begin at once look at the same files. */
+import { setImmediate } from "node:timers";
+import type { Files, FileStat } from "./mod.ts";
+
+/** Milliseconds; a turn in which much is done is as long as several. */
+const LONGEST_MS = 20;
+
+class Looks {
+  readonly #look: (path: string) => FileStat | null;
+  readonly #seen = new Map<string, FileStat | null>();
+  #since = 0;
+  readonly #forget = () => this.forget();
+
+  constructor(look: (path: string) => FileStat | null) {
+    this.#look = look;
+  }
+
+  at(path: string): FileStat | null {
+    const now = performance.now();
+    if (now - this.#since > LONGEST_MS) this.#seen.clear();
+    const known = this.#seen.get(path);
+    if (known !== undefined) return known;
+    const stat = this.#look(path);
+    if (this.#seen.size === 0) {
+      this.#since = now;
+      setImmediate(this.#forget);
+    }
+    this.#seen.set(path, stat);
+    return stat;
+  }
+
+  forget(): void {
+    this.#seen.clear();
+  }
+}
+
+/** The files with `lookSync`; whatever is written through them is seen by the next look. */
+export function withLooks(files: Omit<Files, "lookSync">): Files {
+  const looks = new Looks(files.statSync);
+  const seen =
+    <A extends unknown[], T>(change: (...args: A) => Promise<T>) => async (...args: A): Promise<T> => {
+      try {
+        return await change(...args);
+      } finally {
+        looks.forget();
+      }
+    };
+  const seenSync = <A extends unknown[]>(change: (...args: A) => void) => (...args: A): void => {
+    looks.forget();
+    change(...args);
+  };
+  return {
+    ...files,
+    lookSync: (path) => looks.at(path),
+    write: seen(files.write),
+    append: seen(files.append),
+    rename: seen(files.rename),
+    remove: seen(files.remove),
+    mkdir: seen(files.mkdir),
+    writeSync: seenSync(files.writeSync),
+    mkdirSync: seenSync(files.mkdirSync),
+    renameSync: seenSync(files.renameSync),
+  };
+}
