@@ -2,6 +2,7 @@
  * `hermes gateway`: reads its options and hands over. Imported at once, in one go, is what no session can do without;
  * it is used, and the rest loaded, when `gateway.ready` is out.
  */
+import "@/app/open.ts";
 import { startHermes } from "@/app/base.ts";
 import type { HermesOptions } from "@/app/mod.ts";
 import type { Platform } from "@/platform/mod.ts";

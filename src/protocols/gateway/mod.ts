@@ -1,4 +1,4 @@
-/** Door of the gateway: JSON-RPC with events, on stdio or WebSocket. Light to import: the rest loads after the start. */
+/** Door of the gateway: JSON-RPC with events, on stdio or WebSocket. Light to import, but for what a first session needs. */
 import type { ContractForm } from "./contract/mod.ts";
 import type { WsOptions } from "./ws.ts";
 

@@ -1,12 +1,13 @@
 /**
- * What both transports need around a gateway: loading the program after the first frame, the numbers of the
- * environment (tui-gateway.md I), and the process's signals and uncaught errors. On the start path: light imports.
+ * What both transports need around a gateway: building the program after the first frame, the numbers of the
+ * environment (tui-gateway.md I), and the process's signals and uncaught errors. The code of a first session is
+ * imported before that frame: hosts ask for a session as soon as they have seen it.
  */
 import type { Hermes } from "@/app/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { CrashTrail } from "./crash_trail.ts";
 import type { MethodTable } from "./peer.ts";
-import type { Gateway } from "./server.ts";
+import { createGatewayServer, type Gateway } from "./server.ts";
 
 export interface GatewayOptions {
   readonly platform: Platform;
@@ -30,7 +31,7 @@ export interface ProgramFacts {
 export function loadProgram(options: GatewayOptions, facts: ProgramFacts): Program {
   let loaded: Gateway | null = null;
   async function start(): Promise<MethodTable> {
-    const [hermes, { createGatewayServer }] = await Promise.all([options.load(), import("./server.ts")]);
+    const hermes = await options.load();
     facts.trail.learn(hermes.home, (raw) => hermes.redact(raw));
     const server = createGatewayServer(hermes, {
       epoch: facts.epoch,

@@ -1,6 +1,6 @@
 /**
  * The gateway on stdin and stdout (tui-gateway.md A.1): one client for the life of the process. Promises:
- * `gateway.ready` before anything heavy is loaded, every request that was read is answered, and the process ends
+ * `gateway.ready` before anything heavy is done, every request that was read is answered, and the process ends
  * soon after its host: at the end of input, when stdout is closed, or on SIGTERM and SIGHUP, with its sessions
  * put away. SIGINT is the terminal's business and ignored.
  */
