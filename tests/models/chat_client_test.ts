@@ -55,6 +55,28 @@ Deno.test("core 2: stream() delivers text, calls and usage without the cached to
     assertEquals([call!.done, call!.aborted], [true, false]);
   }));
 
+Deno.test("a provider is told the key, the kind of body and hermes, with every request; nothing of the machine", () =>
+  withServer(
+    { turns: [{ steps: [{ text: "one" }] }, { steps: [{ text: "two" }] }] },
+    async (server, client) => {
+      await play(client, requestOf("hi"));
+      await play(client, requestOf("again and longer"));
+      const told = server.calls().map(({ headers }) => {
+        const { host: _host, "content-length": _length, ...rest } = headers;
+        return rest;
+      });
+      const expected = {
+        accept: "application/json",
+        "accept-encoding": "gzip,br",
+        "accept-language": "*",
+        authorization: `Bearer ${KEY}`,
+        "content-type": "application/json",
+        "user-agent": "hermes",
+      };
+      assertEquals(told, [expected, expected]);
+    },
+  ));
+
 Deno.test("stream() gives the same answer however the bytes are cut", async () => {
   const steps = [{ text: "Grüße 🚀 " }, { text: "<think>x</think>y" }, { tool: "t", args: { a: "ä" } }];
   const turns: ScriptTurn[] = [1, 2, 3, 5, 7, 64, 1000].map((split) => ({ steps, split }));

@@ -10,14 +10,13 @@ import type { Runtime } from "../runtime.ts";
 import { withReason } from "./error_body.ts";
 import type { Send } from "./wire.ts";
 
-/** What the package would say of this machine and of itself. */
-const NOT_TOLD = Object.fromEntries(
-  ["Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version", "Retry-Count", "Timeout"]
-    .map((name): [string, null] => [`X-Stainless-${name}`, null]),
-);
+/** What the package would say of this machine and of itself begins so. */
+const NOT_TOLD = "x-stainless-";
 
 /** The sender of one endpoint in one of the two wires. Throws on a malformed URL or header. */
 export function createSender(wire: "chat" | "responses", runtime: Runtime, platform: Platform): Send {
+  /** The same for every request to one endpoint, so the first one's are kept. */
+  let told: Headers | null = null;
   const client = new OpenAI({
     apiKey: runtime.apiKey,
     // Everything the package would take from the environment is stated here: it may belong to another host.
@@ -30,12 +29,15 @@ export function createSender(wire: "chat" | "responses", runtime: Runtime, platf
     logLevel: "off",
     defaultHeaders: {
       "User-Agent": "hermes",
-      ...NOT_TOLD,
       ...foreignHeaders(runtime, platform),
       ...runtime.headers,
     },
     fetch: async (url, init) => {
-      const response = await platform.fetch(String(url instanceof Request ? url.url : url), init);
+      told ??= toldHeaders(init?.headers);
+      const response = await platform.fetch(String(url instanceof Request ? url.url : url), {
+        ...init,
+        headers: told,
+      });
       return response.ok ? response : await withReason(response);
     },
   });
@@ -45,6 +47,12 @@ export function createSender(wire: "chat" | "responses", runtime: Runtime, platf
   return ({ body, timeoutMs, signal }) =>
     client.post(path, { body, stream: body["stream"] === true, signal, timeout: timeoutMs, maxRetries: 0 })
       .asResponse();
+}
+
+function toldHeaders(given: HeadersInit | undefined): Headers {
+  const headers = new Headers(given);
+  for (const name of [...headers.keys()]) if (name.startsWith(NOT_TOLD)) headers.delete(name);
+  return headers;
 }
 
 /** `OPENAI_CUSTOM_HEADERS` is meant for OpenAI; the package would send it anywhere. */
