@@ -2,8 +2,9 @@
  * JSON lines as bytes (FC-01): frames are split at 0x0A and nowhere else, and go out without any raw line break.
  *
  *   bytes ──► LineSplitter ──► line | too_long ──► decodeLine ──► text
- *   value ──► encodeFrame ──► text + "\n"   (U+2028, U+2029, U+0085 escaped)
+ *   value ──► encodeFrame ──► text + "\n"   (`line_json.ts`)
  */
+import { lineJson } from "./line_json.ts";
 
 export type Line = { readonly type: "line"; readonly bytes: Uint8Array } | { readonly type: "too_long" };
 
@@ -79,12 +80,7 @@ export function decodeLine(bytes: Uint8Array): string | null {
   }
 }
 
-const LINE_BREAKS = /[\u2028\u2029\u0085]/;
-const ALL_LINE_BREAKS = /[\u2028\u2029\u0085]/g;
-
-/** One frame: compact JSON, no raw line break of any kind, ended by one LF. */
+/** One frame: compact JSON, no raw line break of any kind and no half character, ended by one LF. */
 export function encodeFrame(value: unknown): string {
-  const text = JSON.stringify(value);
-  if (!LINE_BREAKS.test(text)) return text + "\n";
-  return text.replace(ALL_LINE_BREAKS, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0")) + "\n";
+  return lineJson(value) + "\n";
 }

@@ -69,10 +69,15 @@ export function readStrings(args: Args, name: string): string[] {
 /** One line, at most `max` characters, for titles and labels. */
 export function shorten(text: string, max = 80): string {
   const line = text.replace(/\s+/g, " ").trim();
-  return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
+  return line.length <= max ? line : `${headOf(line, max - 1)}…`;
 }
 
 /** Cut at `max` characters with a note of the full length (acp.md C11). */
 export function cut(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max)}\n… (${text.length} characters in all)`;
+  return text.length <= max ? text : `${headOf(text, max)}\n… (${text.length} characters in all)`;
+}
+
+/** The first `max` characters, one less rather than half of one. */
+function headOf(text: string, max: number): string {
+  return text.slice(0, max).replace(/[\uD800-\uDBFF]$/, "");
 }

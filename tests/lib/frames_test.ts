@@ -1,5 +1,7 @@
 import { FrameWriter } from "@/lib/frame_writer.ts";
 import { decodeLine, encodeFrame, LineSplitter } from "@/lib/jsonl.ts";
+import { lineJson } from "@/lib/line_json.ts";
+import { WholeCharacters } from "@/lib/whole_characters.ts";
 import { assertEquals } from "../support/assert.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -38,6 +40,29 @@ Deno.test("FC-01: encodeFrame() leaves no raw line break of any kind", () => {
   const frame = encodeFrame({ text: "a\nb\r\u2028\u2029\u0085é" });
   assertEquals(frame, '{"text":"a\\nb\\r\\u2028\\u2029\\u0085é"}\n');
   assertEquals(JSON.parse(frame).text, "a\nb\r\u2028\u2029\u0085é");
+});
+
+Deno.test("FC-01: lineJson() writes half a character as U+FFFD and leaves every other escape as it is", () => {
+  for (
+    const [value, json] of [
+      ["a\ud83d…", '"a\\ufffd…"'],
+      ["\ude00\ud83d", '"\\ufffd\\ufffd"'],
+      ["\u{1F600} \\ud83d \u0001\n", '"\u{1F600} \\\\ud83d \\u0001\\n"'],
+      [{ "k\udfff": ["\\\\\udbff", "\\"] }, '{"k\\ufffd":["\\\\\\\\\\ufffd","\\\\"]}'],
+    ] as const
+  ) assertEquals(lineJson(value), json);
+});
+
+Deno.test("WholeCharacters keeps half a character for the next piece", () => {
+  const whole = new WholeCharacters();
+  assertEquals(["a\ud83d", "", "\ude00b", "\ud83d", "\ude00\ud83d", "x"].map((piece) => whole.push(piece)), [
+    "a",
+    "",
+    "\u{1F600}b",
+    "",
+    "\u{1F600}",
+    "\ud83dx",
+  ]);
 });
 
 Deno.test("FrameWriter joins the frames of one tick and keeps their order", async () => {
