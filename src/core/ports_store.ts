@@ -6,6 +6,7 @@ import type { DelegationStore } from "./delegation_api.ts";
 import type { Content, Message, Usage } from "./messages.ts";
 import type { ModelCost } from "./ports_models.ts";
 import type { ResponseStore, RunCallbacks, RunStore, SessionOwners } from "./ports_api_store.ts";
+import type { ImportedSession, SessionPruning } from "./ports_pruning.ts";
 import type { AuditStore, SnapshotStore } from "./ports_records.ts";
 
 /** What a session keeps beside its columns (`model_config` of core.md D.3). */
@@ -108,11 +109,14 @@ export interface SessionSummary {
   readonly title: string | null;
   /** First text of the user, one line, at most 60 characters. */
   readonly preview: string;
+  /** The same, at most 80 characters (acp.md C3). */
+  readonly firstText: string;
   readonly cwd: string | null;
   readonly startedAt: number;
   readonly lastActivityAt: number;
   readonly messageCount: number;
   readonly model: string | null;
+  readonly pinned: boolean;
 }
 
 export interface SessionQuery {
@@ -236,6 +240,8 @@ export interface SessionStore {
   ): Promise<void>;
   /** Totals of the conversation (over its compression chain) and of a local day (`2026-01-31`). */
   usageTotals(sessionId: string, day: string): { session: UsageTotals; day: UsageTotals };
+  /** Of the conversation, over its compressions; false when it was so before. Throws `session_not_found`. */
+  setPinned(id: string, pinned: boolean): Promise<boolean>;
   /** `active = 0` for the row and all later ones; the number of rows. */
   deactivateFrom(sessionId: string, rowId: number): Promise<number>;
   /** Keeps rows before `rowId` (0 = none) as new rows in one transaction; new ids by old id. */
@@ -281,6 +287,10 @@ export interface SessionStore {
   /** Small key–value facts of the program. */
   getMeta(key: string): string | null;
   setMeta(key: string, value: string): Promise<void>;
+  /** Removes what is old. */
+  pruning(): Promise<SessionPruning>;
+  /** False when a session of that id is here already. Throws `invalid_title`. */
+  importSession(session: ImportedSession): Promise<boolean>;
   /** Integrity check for `doctor`: `ok` or what is wrong. */
   check(): string;
   close(): void;

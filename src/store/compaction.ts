@@ -4,21 +4,51 @@
  */
 import type { Message } from "@/core/contract.ts";
 import type { Db } from "./db.ts";
-import { countCalls, countMessages, insertMessages } from "./message_rows.ts";
+import type { Steps } from "./long_write.ts";
+import { countCalls, countMessages, insertMessages, readIds } from "./message_rows.ts";
+import { chunksOf } from "./rewrite.ts";
 import { requireSession } from "./session_rows.ts";
 
 /** Seconds. */
 const CLOCK_SLACK = 60;
 
 /**
- * The active rows leave the conversation and stay searchable; `messages` are it from now on. Title, preview and id
- * stay. Throws `session_not_found`.
+ * The active rows leave the conversation and stay searchable; `messages` are it from now on. In steps; title, preview
+ * and id stay. Throws `session_not_found`.
  */
-export function compactRows(db: Db, id: string, messages: readonly Message[], now: number): void {
+export function* compactRows(db: Db, id: string, messages: readonly Message[], now: number): Steps<void> {
   requireSession(db, id);
-  const identities = messages.map((message) => identityOf(db, id, message));
-  db.run("UPDATE messages SET active = 0, compacted = 1 WHERE session_id = ? AND active = 1", id);
-  insertMessages(db, id, messages, now, identities);
+  for (const [first, last] of chunksOf(readIds(db, id))) {
+    yield;
+    const sql = `UPDATE messages SET active = 0, compacted = 1
+      WHERE session_id = ? AND active = 1 AND id BETWEEN ? AND ?`;
+    db.run(sql, id, first, last);
+  }
+  yield* insertCarried(db, id, id, messages, now);
+  yield;
+  countRows(db, id, messages);
+}
+
+/** Messages at a time, also into the text index. */
+const CHUNK = 32;
+
+/** As rows of `to`, in steps; those that are rows of `from` are carried on. */
+export function* insertCarried(
+  db: Db,
+  from: string,
+  to: string,
+  messages: readonly Message[],
+  now: number,
+): Steps<void> {
+  for (let at = 0; at < messages.length; at += CHUNK) {
+    yield;
+    const part = messages.slice(at, at + CHUNK);
+    insertMessages(db, to, part, now, part.map((message) => identityOf(db, from, message)));
+  }
+}
+
+/** `messages` are all that the session has. */
+export function countRows(db: Db, id: string, messages: readonly Message[]): void {
   db.run(
     "UPDATE sessions SET message_count = ?, tool_call_count = ? WHERE id = ?",
     countMessages(messages),
@@ -28,7 +58,7 @@ export function compactRows(db: Db, id: string, messages: readonly Message[], no
 }
 
 /** The row that a kept message was first stored as; `null` for a new one. */
-export function identityOf(db: Db, sessionId: string, message: Message): number | null {
+function identityOf(db: Db, sessionId: string, message: Message): number | null {
   if (message.rowId === undefined) return null;
   const sql =
     "SELECT coalesce(display_identity, id) AS identity FROM messages WHERE id = ? AND session_id = ?";

@@ -3,19 +3,12 @@
  * (core.md D.6, A.16). Both run inside the caller's transaction, so a failure leaves the source as it was.
  */
 import { HermesError, type Message, type NewSessionRow } from "@/core/contract.ts";
-import { identityOf } from "./compaction.ts";
+import { countRows, insertCarried } from "./compaction.ts";
 import type { Db } from "./db.ts";
 import type { Steps } from "./long_write.ts";
 import { isChainAncestor, linkToParent, markEnded } from "./lineage.ts";
-import {
-  COPIED_COLUMNS,
-  countCalls,
-  countMessages,
-  insertMessages,
-  previewOf,
-  readIds,
-} from "./message_rows.ts";
-import { recount } from "./rewrite.ts";
+import { COPIED_COLUMNS, previewOf, readIds } from "./message_rows.ts";
+import { chunksOf, recount } from "./rewrite.ts";
 import { insertSession, requireSession } from "./session_rows.ts";
 import { cleanTitle, nextTitle, titleOwner, titleTaken } from "./titles.ts";
 
@@ -30,9 +23,6 @@ export function createRow(db: Db, row: NewSessionRow, now: number): string | nul
   if (row.parentId) linkToParent(db, row.id);
   return title;
 }
-
-/** Rows that are copied, and put into the text index, at a time. */
-const COPY_CHUNK = 32;
 
 /**
  * Copies the first `count` active rows (all by default), every field, under new ids, in steps. The title is the given one, or
@@ -54,8 +44,7 @@ export function* branchRow(
     title: named ?? null,
   }, now);
   if (named !== row.title) db.run("UPDATE sessions SET title_source = 'branch' WHERE id = ?", row.id);
-  const ids = readIds(db, sourceId).slice(0, count);
-  for (let at = 0; at < ids.length; at += COPY_CHUNK) {
+  for (const [first, last] of chunksOf(readIds(db, sourceId).slice(0, count))) {
     yield;
     db.run(
       `INSERT INTO messages (session_id, ${COPIED_COLUMNS})
@@ -63,8 +52,8 @@ export function* branchRow(
        WHERE session_id = ? AND active = 1 AND id BETWEEN ? AND ? ORDER BY id`,
       row.id,
       sourceId,
-      ids[at]!,
-      ids[Math.min(at + COPY_CHUNK, ids.length) - 1]!,
+      first,
+      last,
     );
   }
   yield;
@@ -72,21 +61,25 @@ export function* branchRow(
 }
 
 /**
- * Ends `id` as compressed and continues it in `child`. A message with a row id of `id` is carried on: the
- * transcript over the chain shows it once. The child gets the next "#N" of the title unless it brings its own, and
- * keeps the preview. Throws `session_busy` when another program has compressed the session meanwhile.
+ * Ends `id` as compressed and continues it in `child`, in steps; before the last one there is no such child. A message
+ * with a row id of `id` is carried on: the transcript over the chain shows it once. The child gets the next "#N" of the
+ * title unless it brings its own, and keeps the preview. Throws `session_busy` when another program has compressed the session meanwhile.
  */
-export function rotateRow(
+export function* rotateRow(
   db: Db,
   id: string,
   child: NewSessionRow,
   messages: readonly Message[],
   now: number,
-): void {
+): Steps<void> {
   const parent = requireSession(db, id);
   if (parent.endReason === "compression") {
     throw new HermesError("session_busy", `Session "${id}" has been compressed already`, { sessionId: id });
   }
+  // The messages before their session: whoever looks meanwhile finds the conversation where it was.
+  db.exec("PRAGMA defer_foreign_keys=ON");
+  yield* insertCarried(db, id, child.id, messages, now);
+  yield;
   // An end by another reason (a host closed it meanwhile) gives way: the conversation goes on in the child.
   db.run("UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = ?", id);
   markEnded(db, id, "compression", now);
@@ -98,13 +91,7 @@ export function rotateRow(
   insertSession(db, row, { now, title: null, titleSource: null, preview: preview || previewOf(messages) });
   linkToParent(db, child.id);
   if (title !== null) giveTitle(db, child.id, title, "branch");
-  insertMessages(db, child.id, messages, now, messages.map((message) => identityOf(db, id, message)));
-  db.run(
-    "UPDATE sessions SET message_count = ?, tool_call_count = ? WHERE id = ?",
-    countMessages(messages),
-    countCalls(messages),
-    child.id,
-  );
+  countRows(db, child.id, messages);
 }
 
 /** An earlier row of the same conversation hands the title over. Throws `title_taken` otherwise. */

@@ -155,9 +155,23 @@ export function isChainAncestor(db: Db, owner: string, id: string): boolean {
   return owner !== id && chainUpTo(db, id).includes(owner);
 }
 
+/** Kept in the first row, so that it stays through compressions. False when it was so before. Throws `session_not_found`. */
+export function markPinned(db: Db, id: string, pinned: boolean): boolean {
+  if (readLink(db, id) === null) throw sessionNotFound(id);
+  const sql = `UPDATE sessions SET pinned = ?1
+    WHERE id = (SELECT root_id FROM sessions WHERE id = ?2) AND pinned <> ?1`;
+  return db.run(sql, pinned ? 1 : 0, id).changes > 0;
+}
+
 /** Removes the whole conversation `id` is in, and what was delegated from it; branches lose their parent. */
 export function removeConversation(db: Db, id: string): boolean {
   if (readLink(db, id) === null) return false;
+  dropRows(db, readConversation(db, id));
+  return true;
+}
+
+/** Ids of the whole conversation `id` is in, and of what was delegated from it. */
+export function readConversation(db: Db, id: string): ReadonlySet<string> {
   const doomed = new Set<string>();
   const pending = [chainUpTo(db, id)[0]!, id];
   while (pending.length > 0) {
@@ -166,11 +180,16 @@ export function removeConversation(db: Db, id: string): boolean {
     doomed.add(at);
     pending.push(...continuations(db, at), ...delegates(db, at));
   }
+  return doomed;
+}
+
+/** Removes rows with all that hangs on them; whoever has one of them as its parent has none afterwards. */
+export function dropRows(db: Db, ids: Iterable<string>): void {
+  const doomed = [...ids];
   for (const gone of doomed) {
     db.run("UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?", gone);
   }
   for (const gone of doomed) db.run("DELETE FROM sessions WHERE id = ?", gone);
-  return true;
 }
 
 /** The first end reason wins. An unknown id is left alone: what is gone needs no end. */

@@ -4,6 +4,7 @@
  */
 import type { SessionQuery, SessionSummary } from "@/core/contract.ts";
 import type { Db, SqlRow, SqlValue } from "./db.ts";
+import { shortPreview } from "./message_rows.ts";
 
 /** Work of the agent itself, not conversations of a person; shown when asked for by name. */
 export const HIDDEN_SOURCES: readonly string[] = ["subagent", "tool"];
@@ -116,7 +117,9 @@ export function listSql(query: SessionQuery, directory?: { cwd: string | null })
   const sql =
     `SELECT s.id, s.root_id, s.source, s.title, s.preview, s.cwd, s.last_activity_at, s.message_count, s.model,
       CASE WHEN s.root_id = s.id THEN s.started_at
-        ELSE coalesce((SELECT r.started_at FROM sessions r WHERE r.id = s.root_id), s.started_at) END AS started_at
+        ELSE coalesce((SELECT r.started_at FROM sessions r WHERE r.id = s.root_id), s.started_at) END AS started_at,
+      CASE WHEN s.root_id = s.id THEN s.pinned
+        ELSE coalesce((SELECT r.pinned FROM sessions r WHERE r.id = s.root_id), 0) END AS pinned
     FROM sessions s INDEXED BY ${index}
     WHERE ${where.join(" AND ")} AND (s.last_activity_at, s.id) < (?, ?)
     ORDER BY s.last_activity_at DESC, s.id DESC LIMIT ?`;
@@ -129,11 +132,13 @@ function toSummary(row: SqlRow): SessionSummary {
     rootId: row["root_id"] as string,
     source: row["source"] as string,
     title: row["title"] as string | null,
-    preview: row["preview"] as string,
+    preview: shortPreview(row["preview"] as string),
+    firstText: row["preview"] as string,
     cwd: row["cwd"] as string | null,
     startedAt: row["started_at"] as number,
     lastActivityAt: row["last_activity_at"] as number,
     messageCount: row["message_count"] as number,
     model: row["model"] as string | null,
+    pinned: row["pinned"] === 1,
   };
 }

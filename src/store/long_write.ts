@@ -34,7 +34,7 @@ export class LongWrite<T> {
     const slices = new Slices();
     while (!this.#hasEnded) {
       this.#advance();
-      if (slices.isOver) await slices.next();
+      if (!this.#hasEnded && slices.isOver) await slices.next();
     }
   }
 

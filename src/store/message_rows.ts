@@ -22,6 +22,8 @@ const SEARCH_MAX = 65_536;
 const SEARCH_MAX_TOOL = 8_192;
 /** Characters of display data kept per row; edits beyond are left out of a later replay (FC-18). */
 const METADATA_MAX = 4_194_304;
+/** Characters kept of the first text; lists show as many as their contract says. */
+const FIRST_TEXT_MAX = 80;
 const PREVIEW_MAX = 60;
 
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
@@ -230,9 +232,14 @@ export function previewOf(messages: readonly Message[]): string {
     const text = message.displayText ?? textOf(message.content);
     // A long paste need not be walked through for its first words.
     const line = text.slice(0, 4_096).toWellFormed().replace(/[\s\p{Cc}]+/gu, " ").trim();
-    if (line !== "") return [...line].slice(0, PREVIEW_MAX).join("");
+    if (line !== "") return [...line].slice(0, FIRST_TEXT_MAX).join("");
   }
   return "";
+}
+
+/** The part of it that lists of core.md D.6 show. */
+export function shortPreview(firstText: string): string {
+  return firstText.length <= PREVIEW_MAX ? firstText : [...firstText].slice(0, PREVIEW_MAX).join("");
 }
 
 // ── Reading ─────────────────────────────────────────────────────────────────────────────────────────────────

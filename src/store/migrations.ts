@@ -34,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "session_turn_leases", up: createTurnLeases },
   { name: "git_and_billing", up: addGitAndBilling },
   { name: "model_usage_by_route", up: splitModelUsage },
+  { name: "session_pins", up: addPins },
 ];
 
 function createSessions(db: Db): void {
@@ -296,4 +297,9 @@ function splitModelUsage(db: Db): void {
       estimated_cost_usd, cost_status, first_seen, last_seen FROM model_usage_before;
     DROP TABLE model_usage_before;
   `);
+}
+
+/** Conversations that a person has pinned, by their first row (core.md D.3). */
+function addPins(db: Db): void {
+  db.exec("ALTER TABLE sessions ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0");
 }

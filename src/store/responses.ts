@@ -2,7 +2,13 @@
  * Stored answers of `/v1/responses` (api-server.md B3): a fixed number, the least recently used go first, and with
  * an answer the conversation names that point at it. The order of use is a counter, so it has no ties.
  */
-import type { Logger, Message, ResponseRow, ResponseStore } from "@/core/contract.ts";
+import {
+  HermesError,
+  type Logger,
+  type Message,
+  type ResponseRow,
+  type ResponseStore,
+} from "@/core/contract.ts";
 import { type Db, type SqlRow, withoutNul } from "./db.ts";
 import { toStoreError } from "./errors.ts";
 import type { Writer } from "./writer.ts";
@@ -66,10 +72,20 @@ export class Responses implements ResponseStore {
       await this.delete(id);
       return null;
     }
-    await this.#writer.write(() =>
-      this.#db.run(`UPDATE api_responses SET accessed = ${NEXT} WHERE id = ?`, id)
-    );
+    await this.#noteAccess(id);
     return found;
+  }
+
+  /** Not noted, it may be evicted too early; that is no reason to withhold it now. */
+  async #noteAccess(id: string): Promise<void> {
+    try {
+      await this.#writer.write(() =>
+        this.#db.run(`UPDATE api_responses SET accessed = ${NEXT} WHERE id = ?`, id)
+      );
+    } catch (error) {
+      if (!(error instanceof HermesError)) throw error;
+      this.#log.debug(`api: the access to response ${id} could not be noted: ${error.message}`);
+    }
   }
 
   async delete(id: string): Promise<boolean> {

@@ -60,13 +60,18 @@ export function* keepBefore(db: Db, sessionId: string, rowId: number): Steps<Map
   return new Map(kept.map((id, at) => [id, fresh[at]!]));
 }
 
-/** Empties the conversation, over its whole chain; title and id stay. */
-export function hideAll(db: Db, sessionId: string): void {
+/** Empties the conversation, over its whole chain, in steps; title and id stay. Throws `session_not_found`. */
+export function* hideAll(db: Db, sessionId: string): Steps<void> {
   requireKnown(db, sessionId);
-  for (const id of chainUpTo(db, sessionId)) {
-    db.run("UPDATE messages SET active = 0 WHERE session_id = ? AND active = 1", id);
-    recount(db, id);
+  const chain = chainUpTo(db, sessionId);
+  for (const id of chain) {
+    for (const [first, last] of chunksOf(readIds(db, id))) {
+      yield;
+      hideRange(db, id, first, last);
+    }
   }
+  yield;
+  for (const id of chain) recount(db, id);
 }
 
 /** How many have left. `ids` are active rows of the session, in order. */
@@ -98,8 +103,8 @@ function hideRange(db: Db, sessionId: string, first: number, last: number): numb
   ).changes;
 }
 
-/** First and last id of each. */
-function* chunksOf(ids: readonly number[]): Generator<readonly [number, number]> {
+/** First and last id of each part of them, which are in order. */
+export function* chunksOf(ids: readonly number[]): Generator<readonly [number, number]> {
   for (let at = 0; at < ids.length; at += CHUNK) {
     yield [ids[at]!, ids[Math.min(at + CHUNK, ids.length) - 1]!];
   }

@@ -9,7 +9,15 @@ export interface SnapshotLimits {
   readonly maxAgeMs: number;
 }
 
+interface KeptFile {
+  readonly path: string;
+  readonly name: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
 const FRESH_MS = 24 * 3_600_000;
+const HASH = /^[0-9a-f]{64}$/;
 
 /** SHA-256 of the text in UTF-8, in hexadecimal. */
 export async function hashText(text: string): Promise<string> {
@@ -73,16 +81,35 @@ export class SnapshotFiles {
     }
   }
 
-  async #all(): Promise<{ path: string; size: number; mtimeMs: number }[]> {
+  /** Hashes of contents that were not kept anew for so long. */
+  async olderThan(ageMs: number): Promise<Set<string>> {
+    const now = this.#platform.clock.now();
+    const old = (await this.#all()).filter(({ mtimeMs }) => now - mtimeMs > ageMs);
+    return new Set(old.map(({ name }) => name).filter((name) => HASH.test(name)));
+  }
+
+  /** Removes a content unless it was kept anew meanwhile. Never throws. */
+  async removeOlder(hash: string, ageMs: number): Promise<void> {
+    const { files, clock } = this.#platform;
+    const path = `${this.#folderOf(hash)}/${hash}`;
+    try {
+      const stat = await files.stat(path);
+      if (stat && clock.now() - stat.mtimeMs > ageMs) await files.remove(path);
+    } catch {
+      // Another process was faster.
+    }
+  }
+
+  async #all(): Promise<KeptFile[]> {
     const { files } = this.#platform;
-    const found: { path: string; size: number; mtimeMs: number }[] = [];
+    const found: KeptFile[] = [];
     if (await files.stat(this.#folder) === null) return found;
     for (const folder of await files.list(this.#folder)) {
       if (!folder.isDirectory) continue;
       for (const entry of await files.list(`${this.#folder}/${folder.name}`)) {
         const path = `${this.#folder}/${folder.name}/${entry.name}`;
         const stat = entry.isFile ? await files.stat(path) : null;
-        if (stat) found.push({ path, size: stat.size, mtimeMs: stat.mtimeMs });
+        if (stat) found.push({ path, name: entry.name, size: stat.size, mtimeMs: stat.mtimeMs });
       }
     }
     return found;

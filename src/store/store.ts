@@ -6,11 +6,13 @@ import type {
   Content,
   CountedCall,
   CountedModel,
+  ImportedSession,
   Logger,
   Message,
   NewSessionRow,
   SearchHit,
   SessionPatch,
+  SessionPruning,
   SessionQuery,
   SessionRow,
   SessionSummary,
@@ -32,6 +34,7 @@ import { branchRow, createRow, giveTitle, rotateRow } from "./fork.ts";
 import {
   type Ancestors,
   markEnded,
+  markPinned,
   markReopened,
   readAncestors,
   readLineage,
@@ -244,6 +247,10 @@ class SqliteStore implements Store {
     return this.#read(() => readTotals(this.#db, sessionId, day));
   }
 
+  setPinned(id: string, pinned: boolean): Promise<boolean> {
+    return this.#writer.write(() => markPinned(this.#db, id, pinned));
+  }
+
   deactivateFrom(sessionId: string, rowId: number): Promise<number> {
     return this.#writer.rewriteInSteps(() => hideFrom(this.#db, sessionId, rowId));
   }
@@ -253,7 +260,7 @@ class SqliteStore implements Store {
   }
 
   clearMessages(sessionId: string): Promise<void> {
-    return this.#writer.write(() => hideAll(this.#db, sessionId));
+    return this.#writer.rewriteInSteps(() => hideAll(this.#db, sessionId));
   }
 
   branch(sourceId: string, row: NewSessionRow, options: { count?: number } = {}): Promise<SessionRow> {
@@ -261,14 +268,11 @@ class SqliteStore implements Store {
   }
 
   rotate(id: string, child: NewSessionRow, messages: readonly Message[]): Promise<SessionRow> {
-    return this.#writer.write(() => {
-      rotateRow(this.#db, id, child, messages, this.#now());
-      return requireSession(this.#db, child.id);
-    }, TRANSCRIPT_BUDGET_MS);
+    return this.#writer.rewriteInSteps(() => this.#rotate(id, child, messages), TRANSCRIPT_BUDGET_MS);
   }
 
   compactInPlace(id: string, messages: readonly Message[]): Promise<void> {
-    return this.#writer.write(
+    return this.#writer.rewriteInSteps(
       () => compactRows(this.#db, id, messages, this.#now()),
       TRANSCRIPT_BUDGET_MS,
     );
@@ -344,6 +348,23 @@ class SqliteStore implements Store {
     await this.#writer.write(() => this.#db.run(sql, key, withoutNul(value)));
   }
 
+  /** Its code is loaded at first use. */
+  async pruning(): Promise<SessionPruning> {
+    const { Pruning } = await import("./pruning.ts");
+    return new Pruning({
+      db: this.#db,
+      writer: this.#writer,
+      leases: this.#leases,
+      platform: this.#platform,
+      log: this.#log,
+    });
+  }
+
+  async importSession(session: ImportedSession): Promise<boolean> {
+    const { importRow } = await import("./imports.ts");
+    return await this.#writer.write(() => importRow(this.#db, session, this.#now()), TRANSCRIPT_BUDGET_MS);
+  }
+
   check(): string {
     return this.#read(() => {
       const found = this.#db.all("PRAGMA integrity_check(10)").map((row) => String(row["integrity_check"]));
@@ -365,6 +386,11 @@ class SqliteStore implements Store {
   *#branch(sourceId: string, row: NewSessionRow, count: number | undefined): Steps<SessionRow> {
     yield* branchRow(this.#db, sourceId, row, count, this.#now());
     return requireSession(this.#db, row.id);
+  }
+
+  *#rotate(id: string, child: NewSessionRow, messages: readonly Message[]): Steps<SessionRow> {
+    yield* rotateRow(this.#db, id, child, messages, this.#now());
+    return requireSession(this.#db, child.id);
   }
 
   /** Unix seconds. */

@@ -110,6 +110,21 @@ export class TurnLeases {
     if (row !== undefined && this.#isOthers(row)) throw busy(sessionId, row, this.#self.host);
   }
 
+  /** True while a turn of this program runs in the conversation of this session. */
+  isHeld(sessionId: string): boolean {
+    const root = this.#db.get(ROOT, sessionId)?.["root_id"];
+    return typeof root === "string" && this.#held.has(root);
+  }
+
+  /** True while a turn runs in this program, or in another that is alive. */
+  isAnyHeld(): boolean {
+    if (this.#held.size > 0) return true;
+    return this.#db.all(
+      `SELECT h.holder, h.host, h.pid, h.process_start, h.expires_at FROM turn_holders h
+       WHERE h.holder IN (SELECT turn_holder FROM sessions WHERE turn_holder IS NOT NULL)`,
+    ).some((row) => this.#isOthers(row));
+  }
+
   /** What still runs here ends with the program. */
   close(): void {
     this.#renewing?.abort();

@@ -26,6 +26,8 @@ const SLOW_MS = 2_000;
 
 interface Job {
   run(): unknown;
+  /** Of a write in steps: begins it, when the transaction has begun. */
+  start?(): void;
   readonly since: number;
   readonly budgetMs: number;
   resolve(value: unknown): void;
@@ -49,6 +51,7 @@ export class Writer {
   readonly #jobs: Job[] = [];
   readonly #closing = new AbortController();
   #toldSlow = false;
+  #isRetrying = false;
   #group: Group | null = null;
   /** The others wait for its end. */
   #long: { finish(): void } | null = null;
@@ -91,9 +94,9 @@ export class Writer {
     });
   }
 
-  /** As `write`, and the thread is free between the steps; behind others, or a lock, it is done in one go. */
+  /** As `write`, and the thread is free between the steps. */
   writeInSteps<T>(steps: () => Steps<T>, budgetMs?: number): Promise<T> {
-    return this.#inSteps(steps, budgetMs, false);
+    return this.#inSteps(steps, false, budgetMs);
   }
 
   /**
@@ -101,7 +104,7 @@ export class Writer {
    * calls `finishRewrite` first, or waits while there is a `rewriting`.
    */
   rewriteInSteps<T>(steps: () => Steps<T>, budgetMs?: number): Promise<T> {
-    return this.#inSteps(steps, budgetMs, true);
+    return this.#inSteps(steps, true, budgetMs);
   }
 
   /** Does what is left of a rewrite at once. */
@@ -114,11 +117,29 @@ export class Writer {
     return this.#rewrite?.ended ?? null;
   }
 
-  async #inSteps<T>(steps: () => Steps<T>, budgetMs: number | undefined, isRewrite: boolean): Promise<T> {
+  async #inSteps<T>(
+    steps: () => Steps<T>,
+    isRewrite: boolean,
+    budgetMs = WRITE_BUDGET_MS,
+  ): Promise<T> {
+    if (this.#closing.signal.aborted) throw closedError();
     this.#commit();
-    const isFree = this.#jobs.length === 0 && this.#long === null && !this.#closing.signal.aborted;
-    if (!isFree || !this.#begin()) return await this.write(() => inOneGo(steps()), budgetMs);
-    const long = new LongWrite(this.#db, steps());
+    const isFree = this.#jobs.length === 0 && this.#long === null;
+    if (isFree && this.#begin()) return await this.#runLong(steps(), isRewrite);
+    return await new Promise<T>((resolve, reject) =>
+      this.#wait([{
+        run: () => inOneGo(steps()),
+        start: () => void this.#runLong(steps(), isRewrite).then(resolve, reject),
+        since: this.#platform.clock.monotonic(),
+        budgetMs: Math.min(budgetMs, this.#longestWaitMs),
+        resolve: resolve as (value: unknown) => void,
+        reject,
+      }])
+    );
+  }
+
+  async #runLong<T>(steps: Steps<T>, isRewrite: boolean): Promise<T> {
+    const long = new LongWrite(this.#db, steps);
     this.#long = long;
     const ended = long.run().then(() => this.#afterLong());
     if (isRewrite && !long.hasEnded) this.#rewrite = { finish: () => long.finish(), ended };
@@ -142,13 +163,13 @@ export class Writer {
     this.#long = null;
     this.#onWrite();
     this.#settleAll();
-    if (this.#jobs.length > 0) void this.#retry();
+    void this.#retry();
   }
 
   #wait(jobs: readonly Job[]): void {
     if (jobs.length === 0) return;
     this.#jobs.push(...jobs);
-    if (this.#long === null && this.#jobs.length === jobs.length) void this.#retry();
+    void this.#retry();
   }
 
   /** Does the job now, to be kept with the others of this turn of the event loop; false when somebody has the lock. */
@@ -202,8 +223,11 @@ export class Writer {
     }
   }
 
+  /** While jobs wait for somebody else's lock; those behind a long write of our own are seen to when it ends. */
   async #retry(): Promise<void> {
-    while (this.#jobs.length > 0) {
+    if (this.#isRetrying) return;
+    this.#isRetrying = true;
+    while (this.#jobs.length > 0 && this.#long === null) {
       const pause = RETRY_MIN_MS + this.#platform.random() * RETRY_SPREAD_MS;
       try {
         await this.#platform.clock.delay(pause, { signal: this.#closing.signal });
@@ -213,18 +237,24 @@ export class Writer {
       this.#settleAll();
       this.#expire();
     }
-    this.#toldSlow = false;
+    this.#isRetrying = false;
+    if (this.#jobs.length === 0) this.#toldSlow = false;
   }
 
-  /** Up to the first one that somebody else's lock holds up. */
+  /** Up to the first one that somebody else's lock holds up, or that takes long. */
   #settleAll(): void {
-    while (this.#jobs.length > 0 && this.#settle(this.#jobs[0]!)) this.#jobs.shift();
+    while (this.#jobs.length > 0 && this.#long === null && this.#settle(this.#jobs[0]!)) this.#jobs.shift();
   }
 
   /** False when the lock is still held by somebody else. */
   #settle(job: Job): boolean {
     let value: unknown;
     try {
+      if (job.start && !this.#closing.signal.aborted) {
+        if (!this.#begin()) return false;
+        job.start();
+        return true;
+      }
       value = this.#db.transaction(() => job.run());
     } catch (error) {
       if (isLocked(error)) return false;

@@ -101,6 +101,7 @@ Deno.test("appendMessages() counts messages and calls, timeline rows apart, and 
   await rig.store.appendMessages("s1", [user("second")]);
   const [row] = rig.store.listSessions({ limit: 5 });
   assertEquals(row!.preview, "first line \u{1F600}" + "x".repeat(48));
+  assertEquals(row!.firstText, "first line \u{1F600}" + "x".repeat(68));
   assertEquals([row!.messageCount, rig.store.getSession("s1")!.toolCallCount], [3, 2]);
 });
 

@@ -155,10 +155,10 @@ Deno.test("openStore() brings a database that stopped at an older step up to dat
   assertEquals(rig.warnings, []);
 });
 
-Deno.test("the schema is at step 14: a change to it is a new step", async () => {
+Deno.test("the schema is at step 15: a change to it is a new step", async () => {
   await using rig = await makeStore({ file: true });
   const db = new DatabaseSync(rig.path, { readOnly: true });
-  assertEquals(db.prepare("SELECT version FROM schema_version").all().map((row) => row["version"]), [14]);
+  assertEquals(db.prepare("SELECT version FROM schema_version").all().map((row) => row["version"]), [15]);
   db.close();
 });
 

@@ -194,3 +194,86 @@ Deno.test("core.md D.2: a store that is closed in the middle of a rewind has it 
   assertEquals((await cutting).size, LONG / 2);
   assertEquals(rig.open().loadMessages("s").length, LONG / 2);
 });
+
+Deno.test("core.md A.16, D.8: compressing or clearing a long session is whole, and others have their turns meanwhile", async () => {
+  await using rig = await makeStore();
+  const { store } = rig;
+  await store.createSession(sessionRow("s", { title: "Long" }));
+  await store.appendMessages("s", conversation(LONG));
+  const compacting = store.compactInPlace("s", [user("summary"), ...store.loadMessages("s").slice(LONG / 2)]);
+  const waits = store.appendMessages("s", [user("said meanwhile")]);
+  assert(await turnsDuring(compacting) >= 1, "an in-place compression leaves the thread free");
+  await waits;
+  const rows = store.loadMessages("s");
+  assertEquals([rows.length, rows[0]!.content, rows[1]!.content, rows.at(-1)!.content], [
+    LONG / 2 + 2,
+    "summary",
+    `question ${LONG / 2}`,
+    "said meanwhile",
+  ]);
+  assertEquals(store.getSession("s")!.messageCount, LONG / 2 + 2);
+  // What was compressed away stays searchable.
+  assertEquals(store.search("4998").length, 1);
+
+  const rotating = store.rotate("s", sessionRow("tip"), [user("summary 2"), ...rows.slice(2)]);
+  const behind = store.rotate("s", sessionRow("other"), [user("x")]).then(() => null, (error) => error);
+  assert(await turnsDuring(rotating) >= 1, "a rotation leaves the thread free");
+  assertEquals([(await rotating).messageCount, (await rotating).title], [LONG / 2 + 1, "Long #2"]);
+  assertEquals([(await behind)?.code, store.getSession("other")], ["session_busy", null]);
+  assertEquals(texts(store.loadMessages("tip")), ["summary 2", ...texts(rows.slice(2))]);
+  assertEquals([store.tipOf("s")!.id, store.check()], ["tip", "ok"]);
+
+  const clearing = store.clearMessages("tip");
+  assert(await turnsDuring(clearing) >= 1, "clearing leaves the thread free");
+  assertEquals([
+    store.loadLineage("tip"),
+    store.getSession("tip")!.messageCount,
+    store.getSession("s")!.messageCount,
+  ], [
+    [],
+    0,
+    0,
+  ]);
+  assertEquals([store.getSession("tip")!.title, store.check()], ["Long #2", "ok"]);
+});
+
+Deno.test("core.md A.16: while a rotation goes on there is no child yet, and one that fails leaves nothing", async () => {
+  await using rig = await makeStore();
+  const { store } = rig;
+  await store.createSession(sessionRow("s", { title: "Long" }));
+  await store.createSession(sessionRow("taken"));
+  await store.appendMessages("s", conversation(LONG));
+  const rows = store.loadMessages("s");
+  const seen = () => [
+    store.getSession("s")!.endReason,
+    store.getSession("tip")?.id ?? null,
+    store.resumedFrom("s")!.id,
+    store.findByTitle("Long")?.id ?? null,
+    store.listSessions({ limit: 5, filter: (row) => row.messageCount > 0 }).map(({ id }) => id),
+  ];
+  const turn = () => new Promise((resolve) => setTimeout(resolve, 0));
+  for (const [id, after] of [["taken", "s"], ["tip", "tip"]] as const) {
+    const rotating = store.rotate("s", sessionRow(id), [user("summary"), ...rows.slice(1)])
+      .then(() => null, (error) => error.code);
+    await turn();
+    assertEquals(seen(), [null, null, "s", "s", ["s"]]);
+    assertEquals(await rotating, id === "taken" ? "session_exists" : null);
+    assertEquals(store.resumedFrom("s")!.id, after);
+  }
+  assertEquals([texts(store.loadMessages("taken")), texts(store.loadMessages("s"))], [[], texts(rows)]);
+  assertEquals(seen(), ["compression", "tip", "tip", "tip", ["tip"]]);
+  assertEquals(store.check(), "ok");
+});
+
+Deno.test("core.md D.2: a store that is closed in the middle of a rotation has it whole", async () => {
+  await using rig = await makeStore({ file: true });
+  const { store } = rig;
+  await store.createSession(sessionRow("s"));
+  await store.appendMessages("s", conversation(LONG));
+  const rotating = store.rotate("s", sessionRow("tip"), store.loadMessages("s"));
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  store.close();
+  assertEquals((await rotating).messageCount, LONG);
+  const again = rig.open();
+  assertEquals([again.loadMessages("tip").length, again.resumedFrom("s")!.id], [LONG, "tip"]);
+});

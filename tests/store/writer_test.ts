@@ -230,16 +230,39 @@ Deno.test("writeInSteps() is one transaction: who writes meanwhile waits, and a 
   db.close();
 });
 
-Deno.test("writeInSteps() waits for somebody else's lock as any write does, and is then done in one go", async () => {
-  const { db, writer, platform } = makeWriter();
+Deno.test("writeInSteps() waits for somebody else's lock, or a long write of our own, and leaves the thread free then, too", async () => {
+  const { db, writer, platform, written } = makeWriter();
+  db.exec("CREATE TABLE t (n)");
   const real = db.run.bind(db);
   let refusals = 2;
   db.run = (sql, ...values) => sql === "BEGIN IMMEDIATE" && refusals-- > 0 ? locked() : real(sql, ...values);
-  const write = writer.writeInSteps(function* () {
-    yield;
-    return "done";
-  });
-  assertEquals([await write, platform.delays], ["done", [20]]);
+  const done: string[] = [];
+  const write = (name: string) =>
+    writer.writeInSteps(function* () {
+      for (let n = 0; n < 20_000; n++) {
+        real("INSERT INTO t VALUES (?)", n);
+        yield;
+      }
+      done.push(name);
+    });
+  const all = [write("first"), write("second"), writer.write(() => void done.push("short"))];
+  let turns = 0;
+  let isOver = false;
+  const over = Promise.all(all).finally(() => isOver = true);
+  while (!isOver) {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    if (!done.includes("second")) turns++;
+  }
+  await over;
+  assertEquals([done, platform.delays, written()], [["first", "second", "short"], [20, 150], 3]);
+  assert(turns >= 4, `${turns} turns`);
+  const count = Number(db.get("SELECT count(*) AS n FROM t")!["n"]);
+
+  refusals = 1;
+  const [cut, last] = [write("cut"), writer.write(() => "last")];
+  writer.close();
+  assertEquals([await cut, await last, done.slice(3)], [undefined, "last", ["cut"]]);
+  assertEquals([count, Number(db.get("SELECT count(*) AS n FROM t")!["n"])], [40_000, 60_000]);
   db.close();
 });
 
