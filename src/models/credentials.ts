@@ -1,7 +1,7 @@
 /** The key a target is called with (core.md F.2, row 62): each key stays with the host it was given for. */
 import { auxiliaryEntry, fallbackEntries, HermesError, type ModelChoice } from "@/core/contract.ts";
 import { baseUrlOf, hostOf, isHostOf, isLocalEndpoint, isSameEndpoint } from "./endpoints.ts";
-import { type FoundKey, isUsableKey, keyForHost, keyForRow, NO_KEY } from "./keys.ts";
+import { type FoundKey, isOwnHost, isUsableKey, keyForHost, keyForRow, NO_KEY } from "./keys.ts";
 import { CUSTOM_ALIASES, findProvider, type ProviderRow } from "./provider_table.ts";
 import type { ResolveContext, Target } from "./resolve_types.ts";
 import { findUserProvider } from "./user_providers.ts";
@@ -32,7 +32,20 @@ export function findKey(target: Target, context: ResolveContext): FoundKey | nul
     ? { key: settings.model.api_key.trim(), from: "config" }
     : null;
   // A known provider's own variable is surer than a key that an earlier choice may have left in the config.
-  return target.row ? byHost ?? stated : stated ?? byHost;
+  const found = target.row ? byHost ?? stated : stated ?? byHost;
+  return found ?? keyOfPool(target, context);
+}
+
+/** Whose keys in `auth.json` may go to the address of a target (core.md F.2, F.3); `null`: nobody's. */
+export function poolOf({ row, user, baseUrl }: Target): string | null {
+  if (user) return isSameEndpoint(user.baseUrl, baseUrl) ? user.slug : null;
+  return row && isOwnHost(row, baseUrl) ? row.id : null;
+}
+
+function keyOfPool(target: Target, { pooledKey }: ResolveContext): FoundKey | null {
+  const pool = poolOf(target);
+  const key = pool === null ? null : pooledKey(pool);
+  return key === null ? null : { key, from: "auth.json" };
 }
 
 /** Key of a `providers` entry, for the address of that entry only. */

@@ -64,15 +64,18 @@ function firstSet(names: readonly string[], env: Env): FoundKey | null {
 
 /** Key of a built-in row: its variables count on its own host, elsewhere only what belongs to that host. */
 export function keyForRow(row: ProviderRow, baseUrl: string, env: Env): FoundKey | null {
+  return isOwnHost(row, baseUrl) ? firstSet(ownNames(row, baseUrl), env) : keyForHost(baseUrl, env);
+}
+
+/** Rows without an address of their own (Azure) and servers of the user's own have no other host to be bound to. */
+export function isOwnHost(row: ProviderRow, baseUrl: string): boolean {
   const own = row.baseUrl ? registrable(hostOf(row.baseUrl)) : "";
-  const host = hostOf(baseUrl);
-  // Rows without an address of their own (Azure) and servers of the user's own have no other host to be bound to.
-  const isOwnHost = own === "" || isHostOf(host, own) || (row.keyOptional && isLocalEndpoint(baseUrl));
-  if (isOwnHost) {
-    const names = row.keyEnv.filter((name) => !(name in BOUND) || isBoundTo(name, host));
-    return firstSet(names, env);
-  }
-  return keyForHost(baseUrl, env);
+  return own === "" || isHostOf(hostOf(baseUrl), own) || (row.keyOptional && isLocalEndpoint(baseUrl));
+}
+
+/** Variables of a row that may go to this address, which is its own. */
+export function ownNames(row: ProviderRow, baseUrl: string): readonly string[] {
+  return row.keyEnv.filter((name) => !(name in BOUND) || isBoundTo(name, hostOf(baseUrl)));
 }
 
 function registrable(host: string): string {

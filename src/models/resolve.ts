@@ -14,6 +14,7 @@ import {
   keyOfDelegation,
   keyOfFallback,
   keyOfRoute,
+  poolOf,
   requireKey,
 } from "./credentials.ts";
 import { hostOf, isLocalEndpoint } from "./endpoints.ts";
@@ -38,9 +39,12 @@ export function resolveRuntime(choice: ModelChoice, context: ResolveContext): Ru
     : namedTarget(wanted.provider, wanted, context);
   refuseUnspoken(target, choice, context);
   const model = modelName(target, wanted, context);
-  const key = keyOfRoute(choice, context) ?? keyOfFallback(choice, context) ??
-    keyOfDelegation(choice, context) ?? keyOfAuxiliary(choice, context) ?? requireKey(target, context);
-  return finish(target, model, key, wanted, choice, context);
+  // Written beside an address for this one purpose.
+  const given = keyOfRoute(choice, context) ?? keyOfFallback(choice, context) ??
+    keyOfDelegation(choice, context) ?? keyOfAuxiliary(choice, context);
+  const key = given ?? requireKey(target, context);
+  const pool = given ? null : poolOf(target);
+  return { ...finish(target, model, key, wanted, choice, context), pool };
 }
 
 function builtinRuntime(wanted: Wanted): Runtime {
@@ -69,6 +73,7 @@ function builtinRuntime(wanted: Wanted): Runtime {
     },
     apiKey: "",
     keySource: "none",
+    pool: null,
     headers: {},
     extraBody: {},
     entry: null,
@@ -124,7 +129,7 @@ function finish(
   wanted: Wanted,
   choice: ModelChoice,
   context: ResolveContext,
-): Runtime {
+): Omit<Runtime, "pool"> {
   const { settings, catalog } = context;
   const facts = modelFacts(target.entry, model);
   const configured = isConfigured(target, context);

@@ -21,6 +21,8 @@ export interface ResolveContext {
   statedWindow(baseUrl: string, model: string): number | null;
   /** The same, of this run only and without a look at the disk. */
   learnedWindow(baseUrl: string, model: string): number | null;
+  /** The first key that `auth.json` has for a provider. */
+  pooledKey(provider: string): string | null;
   /** What an endpoint has said that it offers, however long ago. */
   offered(baseUrl: string): Offered;
 }

@@ -11,8 +11,10 @@ export interface Runtime {
   readonly model: ResolvedModel;
   /** Never logged, never in JSON. */
   readonly apiKey: string;
-  /** The variable it came from, `config`, or `none`. */
+  /** The variable it came from, `config`, `auth.json`, or `none`. */
   readonly keySource: string;
+  /** Whose pool of keys may be used instead; `null`: this key and no other. */
+  readonly pool: string | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly extraBody: Readonly<Record<string, unknown>>;
   /** Settings of the provider, when the user wrote any. */

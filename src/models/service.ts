@@ -36,6 +36,7 @@ import { Pacer } from "./pacer.ts";
 import { Senders } from "./providers/senders.ts";
 import { newMemory, type ServerMemory } from "./providers/server_memory.ts";
 import { createWireClient, warmWire } from "./wire_clients.ts";
+import { Pools } from "./pools.ts";
 import { PROVIDERS } from "./provider_table.ts";
 import { resolveRuntime } from "./resolve.ts";
 import type { ModelFlags, ResolveContext } from "./resolve_types.ts";
@@ -52,6 +53,8 @@ export interface ModelsDeps {
   readonly log: Logger;
   /** Takes configured secrets out of texts for people. */
   redact(text: string): string;
+  /** Takes a value out of every text from now on. */
+  keepSecret?(value: string): void;
   /** `--record`: listens to every call. */
   readonly tap?: (client: ModelClient) => ModelClient;
   /** Instead of the usual limit for connecting (core.md A.5), for tests that cannot wait for it. Milliseconds. */
@@ -79,6 +82,7 @@ class ModelService implements Models {
   readonly #memories = new Map<string, ServerMemory>();
   /** Keys live here and nowhere in the public record. */
   readonly #runtimes = new WeakMap<ResolvedModel, Runtime>();
+  readonly #pools: Pools;
   #warmed = false;
   /** What choices came to, under the settings (a new object whenever config or environment change) and lists of then. */
   #resolved: {
@@ -101,6 +105,7 @@ class ModelService implements Models {
     this.#local = new LocalFacts(platform, this.#lists);
     this.#unnamed = new UnnamedModels(platform, this.#lists);
     this.#pacer = new Pacer(platform.clock);
+    this.#pools = new Pools(this.#deps);
   }
 
   /** The same record for the same choice, as long as nothing that it rests on has changed; refusals are not kept. */
@@ -154,7 +159,7 @@ class ModelService implements Models {
   }
 
   #client(model: ResolvedModel): ModelClient {
-    const { platform, redact, config, connectMs } = this.#deps;
+    const { platform, redact } = this.#deps;
     const runtime = this.#runtimeOf(model);
     if (model.apiMode === "builtin") {
       return new LazyClient(model, async () => {
@@ -162,6 +167,12 @@ class ModelService implements Models {
         return createBuiltin({ info: model, platform, positions: this.#positions, redact });
       });
     }
+    return this.#pools.clientOf(runtime, (one) => this.#wireClient(one));
+  }
+
+  #wireClient(runtime: Runtime): ModelClient {
+    const { model } = runtime;
+    const { platform, redact, config, connectMs } = this.#deps;
     return createWireClient({
       runtime,
       platform,
@@ -346,6 +357,7 @@ class ModelService implements Models {
       statedWindow: (baseUrl, model) => this.#lists.statedWindow(baseUrl, model),
       learnedWindow: (baseUrl, model) => this.#lists.learnedWindow(baseUrl, model),
       offered: (baseUrl) => this.#unnamed.offered(baseUrl),
+      pooledKey: (provider) => this.#pools.firstKey(provider),
     };
   }
 

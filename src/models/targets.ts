@@ -147,8 +147,14 @@ function vendorRow(model: string, context: ResolveContext): ProviderRow | null {
 
 function firstRowWithKey(context: ResolveContext): ProviderRow | null {
   const first = ["openrouter", "openai-api"].map((id) => findProvider(id)!);
-  const candidates = [...first, ...PROVIDERS.filter((p) => !p.notAutomatic && p.flavour !== "unsupported")];
-  return candidates.find((row) => rowRuntime(row, context) !== null) ?? null;
+  const others = PROVIDERS.filter((p) => !p.notAutomatic && p.flavour !== "unsupported");
+  const withKey = (rows: readonly ProviderRow[]) =>
+    rows.find((row) => mayHaveKey(row, context) && rowRuntime(row, context));
+  // What has keys in auth.json alone: OpenRouter before the others (core.md F.2), the others after all variables.
+  const pooled = (rows: readonly ProviderRow[]) =>
+    rows.find((row) => context.pooledKey(row.id) !== null && rowRuntime(row, context));
+  return withKey(first) ?? pooled(first.slice(0, 1)) ?? withKey(others) ?? pooled([...first, ...others]) ??
+    null;
 }
 
 /** Most providers have nothing that could be a key; seeing that first spares the reading of their addresses. */
@@ -173,7 +179,7 @@ export function rowRuntime(
   row: ProviderRow,
   context: ResolveContext,
 ): { key: string; baseUrl: string } | null {
-  if (!mayHaveKey(row, context)) return null;
+  if (!mayHaveKey(row, context) && context.pooledKey(row.id) === null) return null;
   try {
     const target = rowTarget(row, context, null, false);
     const found = findKey(target, context);
