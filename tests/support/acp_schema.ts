@@ -53,6 +53,9 @@ export function checkFrame(line: string, methodOf: (id: unknown) => string | nul
   if (/[\r\u2028\u2029\u0085]/.test(line)) {
     throw new Error(`Raw line break inside a frame: ${JSON.stringify(line)}`);
   }
+  if (line.includes("\\ud") && /^(?:[^\\]|\\[^u]|\\u(?!d[89a-f]))*\\ud[89a-f]/.test(line)) {
+    throw new Error(`Half a surrogate pair inside a frame: ${line.slice(0, 400)}`);
+  }
   const frame = JSON.parse(line) as Record<string, unknown>;
   if (frame.jsonrpc !== "2.0") throw new Error(`Not JSON-RPC 2.0: ${line.slice(0, 200)}`);
   if (typeof frame.method === "string") {

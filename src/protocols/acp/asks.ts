@@ -5,7 +5,9 @@
  */
 import type { ApprovalChoice, Ask, AskAnswer, AskOutcome, AskPayload } from "@/core/contract.ts";
 import { isObject } from "./envelope.ts";
-import { diffContent, failedUpdate, textContent } from "./render/tool_calls.ts";
+import { diffContents } from "./render/diffs.ts";
+import { titleLine } from "./render/text.ts";
+import { failedUpdate, textContent } from "./render/tool_calls.ts";
 import type { PermissionOption, RequestPermissionRequest, ToolCallUpdate } from "./sdk.ts";
 import type { SessionView } from "./view.ts";
 
@@ -61,7 +63,7 @@ function commandCard(toolCallId: string, payload: Extract<AskPayload, { kind: "a
   const { command, description } = payload;
   return {
     toolCallId,
-    title: `${description}: ${command}`,
+    title: titleLine(`${description}: ${command}`),
     kind: "execute",
     status: "pending",
     content: [textContent(`${description}\n$ ${command}`)],
@@ -73,11 +75,11 @@ function editCard(toolCallId: string, payload: Extract<AskPayload, { kind: "edit
   const { proposal } = payload;
   return {
     toolCallId,
-    title: `Approve edit: ${proposal.path}`,
+    title: titleLine(`Approve edit: ${proposal.path}`),
     kind: "edit",
     status: "pending",
     name: proposal.toolName,
-    content: proposal.edits.map(diffContent),
+    content: diffContents(proposal.edits),
     locations: proposal.edits.map(({ path }) => ({ path })),
     rawInput: { tool: proposal.toolName, arguments: proposal.arguments },
   };
@@ -101,9 +103,9 @@ type Clarify = Extract<AskPayload, { kind: "clarify" }>;
 /** The one field of the form: free text, one of the choices, or several of them. */
 function answerSchema({ choices, multiple }: Clarify) {
   if (!choices) return { type: "string" };
-  return multiple
-    ? { type: "array", minItems: 1, items: { type: "string", enum: choices } }
-    : { type: "string", enum: choices };
+  // Strict readers of the schema take no value twice.
+  const one = { type: "string", enum: [...new Set(choices)] };
+  return multiple ? { type: "array", minItems: 1, items: one } : one;
 }
 
 function readForm(result: unknown, { choices, multiple }: Clarify): AskAnswer {
@@ -230,7 +232,7 @@ export class AskRelay {
     if (!choices) return { type: "unshown" };
     const card: ToolCallUpdate = {
       toolCallId,
-      title: question,
+      title: titleLine(question),
       kind: "other",
       status: "pending",
       content: [textContent(question)],

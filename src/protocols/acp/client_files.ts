@@ -36,6 +36,8 @@ export interface ClientFilesHost {
 
 const encoder = new TextEncoder();
 const MAX_REASON_CHARS = 300;
+/** A line that can be read holds less of a file than this (acp.md B3); the answer would be lost, and waited for. */
+const MAX_BYTES = 32 * 1024 * 1024;
 
 function isWithin(path: string, root: string): boolean {
   return path === root || path.startsWith(/[\\/]$/.test(root) ? root : `${root}${separatorOf(root)}`);
@@ -103,7 +105,8 @@ export class ClientFiles implements FileAccess {
     if (await this.#host.disk.exists(path)) return true;
     if (!await this.#reads(path)) return false;
     try {
-      await this.#host.request("fs/read_text_file", { path });
+      // Only whether it is there is wanted.
+      await this.#host.request("fs/read_text_file", { path, limit: 1 });
       return true;
     } catch (error) {
       if (error instanceof PeerError) return false;
@@ -157,7 +160,18 @@ export class ClientFiles implements FileAccess {
     return false;
   }
 
+  /**
+   * The whole text, without `line` and `limit`: how many lines there are, whether it is what was read before, and its
+   * line ends are worked out from all of it, and clients may ignore both.
+   */
   async #readText(path: string, signal?: AbortSignal): Promise<string> {
+    const size = this.#host.files.statSync(path)?.size ?? 0;
+    if (size >= MAX_BYTES) {
+      throw new Error(
+        `'${path}' has ${size} bytes, more than an editor can hand over (${MAX_BYTES}). Use search_files, or ` +
+          "`sed -n '<from>,<to>p'` in the terminal",
+      );
+    }
     const result = await this.#ask("read", path, { path }, signal);
     const content = isObject(result) ? result.content : undefined;
     if (typeof content === "string") return content;

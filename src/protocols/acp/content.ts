@@ -10,6 +10,8 @@ import type { ContentBlock } from "./schema.ts";
 /** Cap per resource, in bytes. */
 export const MAX_RESOURCE_BYTES = 512 * 1024;
 const MAX_DIRECTORY_ENTRIES = 200;
+const MAX_NAME_CHARS = 300;
+const MAX_URI_CHARS = 2_000;
 /** Larger files are not asked of the client: only their beginning is used, and the answer would hold all of it. */
 const MAX_BUFFER_BYTES = 8 * 1024 * 1024;
 
@@ -106,13 +108,23 @@ interface Attachment {
 }
 
 function attachmentText(item: Attachment, body: string, note?: string): Built {
-  const label = `[Attached file: ${item.name}]`;
-  return ofText(`${label}${note ? ` (${note})` : ""}\nURI: ${item.uri}\n\n${body}`, label);
+  const label = `[Attached file: ${shown(item.name, MAX_NAME_CHARS)}]`;
+  return ofText(`${label}${note ? ` (${note})` : ""}\n${uriLine(item)}\n\n${body}`, label);
 }
 
 function attachmentImage(item: Attachment, url: string): Built {
-  const text = `[Attached image: ${item.name}]\nURI: ${item.uri}`;
+  const text = `[Attached image: ${shown(item.name, MAX_NAME_CHARS)}]\n${uriLine(item)}`;
   return { parts: [{ type: "text", text }, imagePart(url)], display: "[Image attachment]" };
+}
+
+/** Each has a line of its own, whatever the client puts in; the text of a `data:` URI is nothing to read. */
+function shown(text: string, limit: number): string {
+  const line = text.replace(/\p{Cc}+/gu, " ");
+  return line.length <= limit ? line : `${line.slice(0, limit).toWellFormed()}…`;
+}
+
+function uriLine({ uri }: Attachment): string {
+  return `URI: ${shown(uri, MAX_URI_CHARS)}`;
 }
 
 /** `title (name)`, or the one there is, or the last segment of the URI. */

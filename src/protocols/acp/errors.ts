@@ -37,7 +37,7 @@ export function invalidParams(message: string, data?: Record<string, unknown>): 
 }
 
 export function sessionNotFound(sessionId: string): AcpError {
-  return new AcpError(NOT_FOUND, `Session not found: ${sessionId}`, { sessionId });
+  return new AcpError(NOT_FOUND, `Session not found: ${sessionId.slice(0, 100)}`, { sessionId });
 }
 
 /** `details` must hold no secrets. */

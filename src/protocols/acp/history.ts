@@ -1,6 +1,7 @@
 /** The stored conversation of a session, sent once, in order, through the same cards as live calls (acp.md C12). */
 import type { Hermes } from "@/app/mod.ts";
 import type { Session, ToolCall, ToolCallView } from "@/core/contract.ts";
+import { abortable } from "@/lib/abort.ts";
 import { isObject } from "./envelope.ts";
 import { replay } from "./render/replay.ts";
 import type { SessionView } from "./view.ts";
@@ -56,7 +57,7 @@ export async function replayHistory(view: SessionView, session: Session): Promis
     if (++count % REPLAY_BATCH > 0 || session.running) continue;
     const full = peer.room();
     if (full === null && clock.monotonic() - since < SLICE_MS) continue;
-    await (full ?? clock.delay(0));
+    await abortable(full ?? clock.delay(0), view.ended).catch(() => {/* looked at next */});
     view.requireOpen();
     since = clock.monotonic();
   }

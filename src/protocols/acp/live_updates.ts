@@ -39,6 +39,8 @@ export class LiveUpdates {
   /** A compaction that was announced and has not ended. */
   #compaction: string | null = null;
   #cost: number | null = null;
+  /** Warnings that were told when they came up; the end of a turn may name one again. */
+  readonly #warned = new Set<string>();
 
   constructor(view: SessionView) {
     this.#view = view;
@@ -188,8 +190,10 @@ export class LiveUpdates {
       case "retry":
         if (this.#view.connection.client.notices) this.#view.notice(text, "info");
         return;
-      case "lifecycle":
       case "warn":
+        this.#warned.add(text);
+        return this.#view.report(text, "warning");
+      case "lifecycle":
         return this.#view.report(text, "warning");
       case "error":
         return this.#view.report(text, "error");
@@ -249,7 +253,8 @@ export class LiveUpdates {
     const { hermes } = this.#view.connection;
     this.#view.send({
       sessionUpdate: "session_info_update",
-      title: session.title,
+      // `null` would clear what the client has got from the list (acp.md A5).
+      ...(moved && session.title === null ? {} : { title: session.title }),
       updatedAt: new Date(hermes.platform.clock.now()).toISOString(),
       _meta: provenanceMeta(hermes, session, moved && previousId ? { previousId } : {}),
     });
@@ -268,7 +273,15 @@ export class LiveUpdates {
     const isAnswer = result.outcome !== "cancelled" && result.outcome !== "failed";
     if (isAnswer && !this.#streamed && result.text) this.#view.sendFrame(this.#text.frame(result.text));
     this.#closeMessages();
-    if (result.warning) this.#view.report(result.warning, "warning");
+    this.#tellWarning(result.warning);
     this.#view.prompts.onTurnEnd(turnId, result);
+  }
+
+  /** What could not be saved is told once until a turn ends without (acp.md D6). */
+  #tellWarning(warning: string | undefined): void {
+    if (!warning) return this.#warned.clear();
+    if (this.#warned.has(warning)) return;
+    this.#warned.add(warning);
+    this.#view.report(warning, "warning");
   }
 }

@@ -44,8 +44,14 @@ export function createMethods(hermes: Hermes, peer: Peer): Methods {
       newSession(connection, parseParams(schema.newParams, params), context),
     "session/load": (params, context) => {
       const parsed = parseParams(schema.loadParams, params);
-      const work = loadSession(connection, parsed, context).then(context.respond, context.fail);
-      viewOf(connection, parsed.sessionId).prompts.holdWhile(work);
+      const view = viewOf(connection, parsed.sessionId);
+      const load = async () => {
+        view.requireOpen();
+        return await loadSession(connection, parsed, context);
+      };
+      const work = view.loadInTurn(() => load().then(context.respond, context.fail));
+      // One that was refused for its directory has opened nothing.
+      view.prompts.holdWhile(work.then(() => view.isActive || view.drop()));
     },
     "session/resume": (params, context) =>
       resumeSession(connection, parseParams(schema.resumeParams, params), context),

@@ -9,10 +9,10 @@
  */
 import {
   addUsage,
-  busyElsewhere,
   type CommandInfo,
   type Content,
   HermesError,
+  refusedElsewhere,
   type Session,
   textOf,
   turnLimit,
@@ -233,8 +233,8 @@ export class PromptQueue {
 
   #answerFailed(ticket: Ticket, result: TurnResult): void {
     this.#view.sendUsage();
-    const busy = busyElsewhere(result);
-    if (busy) return ticket.context.fail(fromHermesError(busy));
+    const refused = refusedElsewhere(result);
+    if (refused) return ticket.context.fail(fromHermesError(refused));
     const { pendingSteer } = result;
     ticket.context.fail(fromModelFailure(result.failure, pendingSteer === null ? {} : { pendingSteer }));
   }
@@ -262,8 +262,10 @@ export class PromptQueue {
   #next(): void {
     if (!this.#running) this.#settle();
     const next = this.#running ? undefined : this.#waiting.shift();
-    if (next) this.#start(next);
-    else this.#view.onIdle();
+    if (!next) return this.#view.onIdle();
+    if (!this.#view.isGone) return this.#start(next);
+    next.context.fail(sessionNotFound(this.#view.id));
+    this.#next();
   }
 
   #settle(): void {

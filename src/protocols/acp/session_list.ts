@@ -2,19 +2,23 @@
 import type { SessionSummary } from "@/core/contract.ts";
 import type { Connection } from "./connection.ts";
 import { invalidParams } from "./errors.ts";
-import { oneLine } from "./render/text.ts";
 import type { SessionInfo } from "./sdk.ts";
 
 const PAGE = 50;
 
+/** Base64 of UTF-8: ids of other doors may hold any character. */
 function encodeCursor(row: SessionSummary): string {
-  return btoa(JSON.stringify([row.lastActivityAt, row.id]));
+  const bytes = new TextEncoder().encode(JSON.stringify([row.lastActivityAt, row.id]));
+  return btoa(String.fromCharCode(...bytes));
 }
 
 function decodeCursor(cursor: string): { lastActivityAt: number; id: string } {
   try {
-    const value: unknown = JSON.parse(atob(cursor));
-    if (Array.isArray(value) && typeof value[0] === "number" && typeof value[1] === "string") {
+    const bytes = Uint8Array.from(atob(cursor), (c) => c.charCodeAt(0));
+    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    if (
+      Array.isArray(value) && value.length === 2 && Number.isFinite(value[0]) && typeof value[1] === "string"
+    ) {
       return { lastActivityAt: value[0], id: value[1] };
     }
   } catch {
@@ -24,15 +28,17 @@ function decodeCursor(cursor: string): { lastActivityAt: number; id: string } {
 }
 
 function titleOf(row: SessionSummary): string {
-  return row.title || oneLine(row.preview, 80) || row.cwd?.split(/[\\/]/).findLast(Boolean) || "New thread";
+  return row.title || row.firstText || row.cwd?.split(/[\\/]/).findLast(Boolean) || "New thread";
 }
 
 function infoOf(row: SessionSummary): SessionInfo {
+  const updated = new Date(row.lastActivityAt * 1000);
   return {
     sessionId: row.rootId,
     cwd: row.cwd ?? "/",
     title: titleOf(row),
-    updatedAt: new Date(row.lastActivityAt * 1000).toISOString(),
+    // One row with a time that is none must not hide the others.
+    ...(Number.isNaN(updated.getTime()) ? {} : { updatedAt: updated.toISOString() }),
   };
 }
 

@@ -34,7 +34,9 @@ export class SessionView {
   #session: Session | null = null;
   #opening: Promise<Session> | null = null;
   #unsubscribe: (() => void) | null = null;
-  #ended = false;
+  readonly #end = new AbortController();
+  /** The load under way, or the last one that waits. */
+  #loading: Promise<void> | null = null;
   /** Frames so far; the keep-alive looks whether it moved. */
   #frames = 0;
 
@@ -60,24 +62,43 @@ export class SessionView {
   /** The live session, restored from the store when it is not in memory. Throws -32002 for an unknown or deleted id. */
   async open(place: { cwd?: string; additionalDirectories?: readonly string[] } = {}): Promise<Session> {
     this.requireOpen();
-    if (this.session && !this.#isGone(this.session)) return this.session;
+    if (this.session && !this.isGone) return this.session;
     this.#opening ??= this.#restore(place).finally(() => this.#opening = null);
     return await this.#opening;
   }
 
   /** Another process on the same home has deleted it: what runs goes on, nothing else begins (acp.md C3). */
-  #isGone(session: Session): boolean {
-    return !session.running && this.connection.hermes.store().getSession(session.headId) === null;
+  get isGone(): boolean {
+    const { session } = this;
+    if (session === null || session.running) return false;
+    return this.connection.hermes.store().getSession(session.headId) === null;
   }
 
   /** Throws -32800 once the close or the delete of this session has begun: it wins over what still opens it. */
   requireOpen(): void {
-    if (this.#ended) throw new AcpError(REQUEST_CANCELLED, "Request cancelled: the session was closed");
+    if (this.ended.aborted) {
+      throw new AcpError(REQUEST_CANCELLED, "Request cancelled: the session was closed");
+    }
+  }
+
+  /** Fires when the close or the delete of this session begins. */
+  get ended(): AbortSignal {
+    return this.#end.signal;
   }
 
   /** True while the session is here, or on its way. */
   get isActive(): boolean {
-    return this.session !== null || this.#opening !== null || this.prompts.busy;
+    const isComing = this.#opening !== null || this.#loading !== null;
+    return this.session !== null || isComing || this.prompts.busy;
+  }
+
+  /** One load after the other, each with its answer: their replays must not mix. The first begins at once. */
+  loadInTurn(load: () => Promise<void>): Promise<void> {
+    const work = this.#loading === null ? load() : this.#loading.then(load);
+    const mine = work.then(() => {
+      if (this.#loading === mine) this.#loading = null;
+    });
+    return this.#loading = mine;
   }
 
   /**
@@ -85,10 +106,11 @@ export class SessionView {
    * one before is cancelled and answered; its updates are still sent. Gives the session that is to be closed.
    */
   async end(): Promise<Session | null> {
-    this.#ended = true;
+    this.#end.abort();
     if (this.connection.views.get(this.id) === this) this.connection.views.delete(this.id);
     await this.prompts.cancelAll();
     await this.#opening?.catch(() => {/* told to who has asked for it */});
+    await this.#loading;
     return this.session;
   }
 
@@ -194,7 +216,7 @@ export class SessionView {
   }
 
   #sendOpening(): void {
-    if (this.#ended) return;
+    if (this.ended.aborted) return;
     this.send(commandsUpdate(this.connection.hermes));
     this.sendUsage();
     this.flushReports();

@@ -3,6 +3,7 @@ import { ALLOW, calls, DENY, type Json, startAcp, withAcp } from "../../support/
 import { assert, assertEquals, assertMatch, assertWithin } from "../../support/assert.ts";
 import { startModelServer } from "../../support/model_server.ts";
 import { eventually, makeRig, modelConfig, runProgram } from "../../support/program.ts";
+import { DatabaseSync } from "node:sqlite";
 import { createDenoPlatform } from "../../../src/platform/deno.ts";
 import { openStore } from "../../../src/store/mod.ts";
 
@@ -130,6 +131,32 @@ Deno.test("acp.all_sources lists and loads a conversation of another door; witho
   await acp.initialize();
   assertEquals((await acp.request("session/list", {})).sessions, []);
   assertEquals((await acp.ask("session/load", { sessionId: foreign, ...place })).error?.code, -32002);
+});
+
+Deno.test("acp C3: pages go on behind an id of another door in any script, and past a time that is none", async () => {
+  await using model = await startModelServer();
+  await using rig = await makeRig({ config: modelConfig(model.url, { acp: { all_sources: true } }) });
+  await using acp = startAcp(rig);
+  await acp.initialize();
+  assertEquals((await acp.request("session/list", {})).sessions, []);
+  const silent = { debug() {}, info() {}, warn() {}, error() {} };
+  const store = openStore(`${rig.home}/hermes.db`, { platform: createDenoPlatform(), log: silent });
+  const ids = Array.from({ length: 52 }, (_, n) => `séance-会議-${100 + n}`);
+  for (const id of ids) {
+    await store.createSession({ id, source: "api_server", cwd: rig.workspace, config: {} });
+    await store.appendMessages(id, [{ role: "user", content: `about ${id}` }]);
+  }
+  store.close();
+  const db = new DatabaseSync(`${rig.home}/hermes.db`);
+  ids.forEach((id, n) =>
+    db.prepare("UPDATE sessions SET last_activity_at = ? WHERE id = ?").run(n === 51 ? 1e15 : 1000 - n, id)
+  );
+  db.close();
+  const first = await acp.request("session/list", {});
+  const second = await acp.request("session/list", { cursor: first.nextCursor });
+  const listed = [...first.sessions, ...second.sessions];
+  assertEquals(listed.map((s: Json) => s.sessionId), [ids[51], ...ids.slice(0, 51)]);
+  assertEquals(listed.slice(0, 2).map((s: Json) => s.updatedAt), [undefined, "1970-01-01T00:16:40.000Z"]);
 });
 
 Deno.test("C11: usage_update carries what the session has cost so far when the prices are known", async () => {

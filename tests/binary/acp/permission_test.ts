@@ -446,3 +446,68 @@ Deno.test("C7: in plan mode nothing is changed or run and nobody is asked; the s
     assert(await exists(`${rig.workspace}/b.txt`));
   });
 });
+
+Deno.test("acp C7: the question about an edit of a large file stays below what clients read in one line", async () => {
+  const turns = [
+    calls(["read_file", { path: "big.txt", limit: 2 }]),
+    calls(["patch", { path: "big.txt", old_string: "line 70\n", new_string: "LINE 70\n" }]),
+    "done",
+  ];
+  await withAcp({ turns }, async ({ acp, rig, sessionId }) => {
+    const path = `${rig.workspace}/big.txt`;
+    const text = Array.from({ length: 1_600_000 }, (_, n) => `line ${n + 1}\n`).join("");
+    await Deno.writeTextFile(path, text);
+    assertEquals((await acp.prompt(sessionId, "go", 40_000)).stopReason, "end_turn");
+    assertEquals(await Deno.readTextFile(path), text.replace("line 70\n", "LINE 70\n"));
+    const { content } = (await acp.permission()).params.toolCall;
+    const lines = Array.from({ length: 41 }, (_, n) => `line ${n + 50}\n`);
+    assertEquals(content, [
+      {
+        type: "content",
+        content: {
+          type: "text",
+          text: `Too large to be shown in whole. Shown is the part that changes:\n${path}: from line 50 on`,
+        },
+      },
+      {
+        type: "diff",
+        path,
+        oldText: lines.join(""),
+        newText: lines.join("").replace("line 70\n", "LINE 70\n"),
+      },
+    ]);
+    assertWithin(Math.max(...acp.lines.map((line) => line.length)), 20_000);
+  });
+});
+
+Deno.test("acp C7: plan mode that is chosen while a question is open holds for all that follows in the same answer", async () => {
+  const turns = [
+    calls(
+      ["write_file", { path: "a.txt", content: "x" }],
+      ["write_file", { path: "b.txt", content: "x" }],
+      ["terminal", { command: "touch c.txt" }],
+      ["search_files", { pattern: "x" }],
+    ),
+    "done",
+  ];
+  await withAcp({ turns }, async ({ acp, rig, sessionId }) => {
+    acp.onPermission = () => undefined;
+    const prompt = acp.startPrompt(sessionId, "go");
+    const { id } = await acp.permission();
+    await acp.request("session/set_mode", { sessionId, modeId: "plan" });
+    await acp.respond(id, ALLOW);
+    assertEquals((await acp.inTime(prompt.answer, 10_000, "the turn")).result.stopReason, "end_turn");
+    assertEquals(acp.requests("session/request_permission").length, 1);
+    const there = await Promise.all(["a", "b", "c"].map((name) => exists(`${rig.workspace}/${name}.txt`)));
+    assertEquals(there, [true, false, false]);
+    const ends = acp.updates(sessionId).filter((u) => /^(completed|failed)$/.test(u.status ?? ""));
+    const of = (id: string) => ends.find((u) => u.toolCallId === id);
+    assertEquals(["call_1", "call_2", "call_3", "call_4"].map((id) => of(id).status), [
+      "completed",
+      "failed",
+      "failed",
+      "completed",
+    ]);
+    for (const id of ["call_2", "call_3"]) assertMatch(of(id).content[0].content.text, /^Plan mode: /);
+  });
+});

@@ -86,6 +86,19 @@ Deno.test("C8.1: a smart denial may be overruled once only: two options, no sess
   });
 });
 
+Deno.test("C8.1: the question about a long command has a title of one line, and the whole command in its content", async () => {
+  const command = `rm -rf ./data\n${"echo more of it\n".repeat(60)}true`;
+  await withAcp({ turns: [calls(["terminal", { command }]), "ok"] }, async ({ acp, sessionId }) => {
+    acp.onPermission = () => DENY;
+    await acp.prompt(sessionId, "go");
+    const { toolCall } = acp.requests("session/request_permission")[0].params;
+    const { rawInput: { description }, title, content } = toolCall;
+    assertEquals(content[0].content.text, `${description}\n$ ${command}`);
+    assertEquals(toolCall.rawInput.command, command);
+    assertEquals(title, `${`${description}: ${command.replace(/\s+/g, " ")}`.slice(0, 499)}…`);
+  });
+});
+
 Deno.test("C8.1: a command is shown without its secrets", async () => {
   const secret = "sk-" + "A1b2C3d4".repeat(5);
   const command = `rm -rf ./x; echo 'Authorization: Bearer ${secret}'`;
@@ -193,3 +206,34 @@ for (const method of ["session/close", "session/delete"]) {
     });
   });
 }
+
+Deno.test("C8.4: the form offers each choice once, and an answer of another shape counts as skipped", async () => {
+  const choices = ["red", "blue", "red"];
+  const ask = (multiple: boolean) => calls(["clarify", { question: "Which?", choices, multiple }]);
+  const cases: readonly [boolean, Json, string][] = [
+    [false, { action: "accept", content: { answer: "blue" } }, "blue"],
+    [true, { action: "accept", content: { answer: ["red", "blue"] } }, "red, blue"],
+    [true, { action: "accept", content: { answer: "red" } }, ""],
+    [true, { action: "accept", content: { answer: ["red", 4] } }, ""],
+    [false, { action: "accept", content: { answer: "green" } }, ""],
+    [false, { action: "accept", content: { answer: ["blue"] } }, ""],
+    [false, { action: "accept" }, ""],
+    [false, { action: "decline", content: { answer: "blue" } }, ""],
+    [false, "accept", ""],
+  ];
+  const turns = cases.flatMap(([multiple]) => [ask(multiple), "ok"]);
+  await withAcp({ turns, capabilities: { elicitation: { form: {} } } }, async ({ acp, model, sessionId }) => {
+    for (const [at, [multiple, answer, expected]] of cases.entries()) {
+      acp.onElicitation = () => answer;
+      assertEquals((await acp.prompt(sessionId, "go")).stopReason, "end_turn");
+      const one = { type: "string", enum: ["red", "blue"] };
+      assertEquals(acp.requests("elicitation/create")[at].params.requestedSchema, {
+        type: "object",
+        properties: { answer: multiple ? { type: "array", minItems: 1, items: one } : one },
+        required: ["answer"],
+      });
+      const result = JSON.parse(model.calls()[at * 2 + 1]!.body.messages.at(-1).content);
+      assertEquals(result.user_response, expected);
+    }
+  });
+});

@@ -223,7 +223,7 @@ Deno.test("acp 41: sixty sessions in pages of fifty, newest first, filtered, del
   const filtered = await acp.request("session/list", { cwd: `${other}/` });
   assertEquals(filtered.sessions.length, 6);
   assertEquals(await acp.request("session/list", { cwd: "/nowhere" }), { sessions: [] });
-  for (const cursor of ["bad", "", btoa("[1]")]) {
+  for (const cursor of ["bad", "", btoa("[1]"), btoa('[1e999,"x"]'), btoa('[1,"x",2]'), btoa('[1,"\xff"]')]) {
     assertEquals((await acp.ask("session/list", { cursor })).error?.code, -32602);
   }
   const [gone] = ids;
@@ -327,6 +327,7 @@ Deno.test("acp 42: after a compression the handle stays, the head moves, and a l
     await acp.prompt(sessionId, "/compact");
     assertMatch(acp.text(sessionId), /Compressed: \d+/);
     const info = await acp.update((u) => u.sessionUpdate === "session_info_update");
+    assert(!("title" in info));
     const moved = info._meta.hermes.sessionProvenance;
     assertEquals(
       [

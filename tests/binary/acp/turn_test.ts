@@ -460,3 +460,21 @@ Deno.test("C5, C11: another model that takes over is a notice at once, else the 
     });
   }
 });
+
+Deno.test("acp C3, C11: the list shows 80 characters of the first text, cards 80 of a command, none of them half", async () => {
+  const face = "\u{1F600}";
+  const respond = (request: Json): ScriptTurn => {
+    const last = request.body.messages.at(-1);
+    if (last.role !== "user") return { steps: [{ text: "one \ud83d" }, { text: "\ude00 two" }] };
+    return calls(["terminal", { command: `: ${"x".repeat(76)}${face}${face}` }]);
+  };
+  await withAcp({ respond }, async ({ acp, sessionId }) => {
+    await acp.prompt(sessionId, `${"long ".repeat(15)}1234${face}56789`);
+    const { sessions } = await acp.request("session/list", {});
+    assertEquals(sessions[0].title, `${"long ".repeat(15)}1234${face}`);
+    const card = acp.updates(sessionId).find((u) => u.sessionUpdate === "tool_call");
+    assertEquals(card.title, `terminal: : ${"x".repeat(76)}…`);
+    assertEquals(acp.text(sessionId), `one ${face} two`);
+    assertEquals(acp.lines.filter((line) => /\\ud[89a-f]|\ufffd/i.test(line)), []);
+  });
+});

@@ -6,7 +6,9 @@ import { assertEquals, assertRejects } from "../../support/assert.ts";
 const encode = (text: string) => new TextEncoder().encode(text);
 const decode = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 
-function scene(options: { read?: boolean; write?: boolean; links?: Record<string, string> } = {}) {
+function scene(
+  options: { read?: boolean; write?: boolean; links?: Record<string, string>; size?: number } = {},
+) {
   const disk = new Map<string, string>();
   const buffers = new Map<string, string>();
   const asked: string[] = [];
@@ -25,13 +27,22 @@ function scene(options: { read?: boolean; write?: boolean; links?: Record<string
     files: {
       realPath: (path) => Promise.resolve(options.links?.[path] ?? path),
       mkdir: () => Promise.resolve(),
-      statSync: () => null,
+      statSync: () =>
+        options.size === undefined ? null : {
+          isFile: true,
+          isDirectory: false,
+          isSymlink: false,
+          isSpecial: false,
+          size: options.size,
+          mtimeMs: 0,
+          mode: 0,
+        },
     },
     offers: () => ({ read: options.read ?? true, write: options.write ?? true }),
     roots: () => ["/space", "/link"],
     request: (method, params) => {
       const path = String(params.path);
-      asked.push(`${method} ${path}`);
+      asked.push(`${method} ${path}${"limit" in params ? ` limit ${params.limit}` : ""}`);
       if (method === "fs/write_text_file") buffers.set(path, String(params.content));
       const content = buffers.get(path);
       return content === undefined
@@ -97,4 +108,26 @@ Deno.test("ClientFiles.write() for a client that cannot read goes to the disk, u
   await files.write("/space/a", encode("text"));
   assertEquals(disk.get("/space/a"), "text");
   assertEquals(asked, []);
+});
+
+Deno.test("ClientFiles.exists() asks for one line, read() for all of them (acp.md C8.5)", async () => {
+  const { files, buffers, asked } = scene();
+  buffers.set("/space/new", "one\r\ntwo\n");
+  assertEquals([await files.exists("/space/new"), decode(await files.read("/space/new"))], [
+    true,
+    "one\r\ntwo\n",
+  ]);
+  assertEquals(asked, ["fs/read_text_file /space/new limit 1", "fs/read_text_file /space/new"]);
+});
+
+Deno.test("ClientFiles.read() refuses at once what no line can hold (acp.md B3)", async () => {
+  const { files, asked } = scene({ size: 32 * 1024 * 1024 });
+  await assertRejects(
+    () => files.read("/space/a"),
+    /'\/space\/a' has 33554432 bytes, more than an editor can hand over \(33554432\)/,
+  );
+  assertEquals(asked, []);
+  const below = scene({ size: 32 * 1024 * 1024 - 1 });
+  below.buffers.set("/space/a", "text");
+  assertEquals(decode(await below.files.read("/space/a")), "text");
 });

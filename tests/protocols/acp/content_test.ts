@@ -219,3 +219,22 @@ Deno.test("attachmentName() prefers title (name), then what there is, then the U
   assertEquals(attachmentName("file:///a/my%20file.txt"), "my file.txt");
   assertEquals(attachmentName(""), "resource");
 });
+
+Deno.test("buildContent() gives names and URIs a line of their own, and cuts the text of a data URI", async () => {
+  const data = `data:text/plain;base64,${"QUJD".repeat(1_000)}`;
+  const built = await build([
+    { type: "resource_link", uri: "https://x/a\r\nb", name: "a\nb\u0000c", title: "d\u0007e" },
+    { type: "resource_link", uri: data, name: "n".repeat(301) },
+  ]);
+  assertEquals(String(built.content).split("\n"), [
+    "[Attached file: d e (a b c)]",
+    "URI: https://x/a b",
+    "",
+    "[Not read: only local files are read]",
+    `[Attached file: ${"n".repeat(300)}…]`,
+    `URI: ${data.slice(0, 2_000)}…`,
+    "",
+    "[Not read: only local files are read]",
+  ]);
+  assertEquals(built.displayText, `[Attached file: d e (a b c)]\n[Attached file: ${"n".repeat(300)}…]`);
+});

@@ -3,8 +3,9 @@
  * are made of the row ids, so that a second load gives the same ones. Pure; a row that cannot be shown becomes a
  * visible placeholder.
  */
-import { type ContentPart, type Message, textOf, type ToolCall, type ToolCallView } from "@/core/contract.ts";
+import { type Message, textOf, type ToolCall, type ToolCallView, type UserMessage } from "@/core/contract.ts";
 import type { ContentBlock, SessionUpdate } from "../sdk.ts";
+import { mixedUpdates, type Speaker, summaryUpdate } from "./summary.ts";
 import { endUpdate, failedUpdate, planUpdate, startUpdate, todosOfResult } from "./tool_calls.ts";
 
 export interface ReplayContext {
@@ -31,7 +32,7 @@ export function* replay(messages: readonly Message[], context: ReplayContext): G
     const updates = message.role === "tool" ? [] : closeOpen(open, context);
     const messageId = `${context.sessionId}-${message.rowId ?? `n${index}`}`;
     try {
-      if (isSummary) updates.push(renderSummary(textOf(message.content), messageId, context));
+      if (isSummary) updates.push(summaryUpdate(textOf(message.content), messageId, context.compaction));
       else updates.push(...renderMessage(message, messageId, open, context));
     } catch {
       updates.push(
@@ -64,11 +65,11 @@ function renderMessage(
 ): SessionUpdate[] {
   switch (message.role) {
     case "user":
-      return renderUser(message.displayText ?? textOf(message.content), message.content, messageId);
+      return renderUser(message, messageId, context);
     case "assistant":
       return [
         ...(message.reasoning ? [chunk("agent_thought_chunk", `${messageId}-t`, message.reasoning)] : []),
-        ...(message.content ? [chunk("agent_message_chunk", messageId, message.content)] : []),
+        ...renderText("agent_message_chunk", messageId, message.content ?? "", context),
         ...(message.toolCalls ?? []).map((call) => {
           const view = context.describe(call);
           open.set(call.id, view);
@@ -88,28 +89,21 @@ function renderMessage(
   }
 }
 
-/** Where the model's memory of what was before became a summary; the messages themselves stand before it. */
-function renderSummary(text: string, messageId: string, context: ReplayContext): SessionUpdate {
-  const content: ContentBlock = { type: "text", text };
-  if (context.compaction) {
-    return {
-      sessionUpdate: "compaction_update",
-      compactionId: messageId,
-      status: "completed",
-      summary: [content],
-    };
-  }
-  const _meta = { hermes: { compactionSummary: true } };
-  return { sessionUpdate: "user_message_chunk", messageId, content, _meta };
+/** A text that was said; it may have a summary in it. */
+function renderText(
+  speaker: Speaker,
+  messageId: string,
+  text: string,
+  { compaction }: ReplayContext,
+): SessionUpdate[] {
+  if (text === "") return [];
+  return mixedUpdates(text, messageId, compaction, speaker) ?? [chunk(speaker, messageId, text)];
 }
 
-function renderUser(
-  text: string,
-  content: string | readonly ContentPart[],
-  messageId: string,
-): SessionUpdate[] {
-  const updates: SessionUpdate[] = [];
-  if (text) updates.push(chunk("user_message_chunk", messageId, text));
+function renderUser(message: UserMessage, messageId: string, context: ReplayContext): SessionUpdate[] {
+  const { content } = message;
+  const text = message.displayText ?? textOf(content);
+  const updates = renderText("user_message_chunk", messageId, text, context);
   if (typeof content === "string") return updates;
   for (const part of content) {
     const image = part.type === "image_url" ? imageBlock(part.image_url.url) : null;

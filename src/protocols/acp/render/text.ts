@@ -1,13 +1,12 @@
 /** Small texts of tool cards: cut to a bound and said so, fenced safely, one line. Pure. */
 
 export const MAX_TEXT = 5_000;
+const MAX_TITLE = 500;
 
 /** At most `limit` characters; the note tells the full length. */
 export function cut(text: string, limit: number = MAX_TEXT): string {
   if (text.length <= limit) return text;
-  // Not through a surrogate pair.
-  const end = /[\uD800-\uDBFF]/.test(text[limit - 1]!) ? limit - 1 : limit;
-  return `${text.slice(0, end)}\n… (cut, ${text.length} characters in all)`;
+  return `${headOf(text, limit)}\n… (cut, ${text.length} characters in all)`;
 }
 
 /** A code fence that is longer than any run of backticks inside. */
@@ -20,7 +19,17 @@ export function fence(text: string, language = ""): string {
 /** One line of at most `limit` characters. */
 export function oneLine(text: string, limit: number): string {
   const line = text.replace(/\s+/g, " ").trim();
-  return line.length <= limit ? line : `${line.slice(0, limit - 1)}…`;
+  return line.length <= limit ? line : `${headOf(line, limit - 1)}…`;
+}
+
+/** The first `limit` characters, one less rather than half of one. */
+function headOf(text: string, limit: number): string {
+  return text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, "");
+}
+
+/** A card's title; what it leaves out (a patch over many files, a long command) is in the card's content. */
+export function titleLine(text: string): string {
+  return oneLine(text, MAX_TITLE);
 }
 
 export function plural(count: number, noun: string): string {

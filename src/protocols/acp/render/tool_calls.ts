@@ -5,14 +5,12 @@
 import type { FileEdit, TodoItem, ToolCallView } from "@/core/contract.ts";
 import { isObject } from "../envelope.ts";
 import type { Plan, SessionUpdate, ToolCallContent } from "../sdk.ts";
+import { diffContents } from "./diffs.ts";
 import { hasFailed, readResult, resultText } from "./results.ts";
+import { titleLine } from "./text.ts";
 
 export function textContent(text: string): ToolCallContent {
   return { type: "content", content: { type: "text", text } };
-}
-
-export function diffContent(edit: FileEdit): ToolCallContent {
-  return { type: "diff", path: edit.path, oldText: edit.oldText, newText: edit.newText ?? "" };
 }
 
 function locationsOf(call: ToolCallView): { path: string; line?: number }[] {
@@ -25,7 +23,7 @@ function facts(call: ToolCallView, builtin: boolean) {
   const locations = locationsOf(call);
   return {
     toolCallId: call.id,
-    title: title || call.name,
+    title: titleLine(title) || call.name,
     name: call.name,
     kind,
     ...(locations.length ? { locations } : {}),
@@ -38,7 +36,7 @@ function startContent(
   waiting: boolean,
   edits: readonly FileEdit[],
 ): ToolCallContent[] {
-  if (edits.length > 0) return edits.map(diffContent);
+  if (edits.length > 0) return diffContents(edits);
   const { startText, kind } = call.description;
   if (waiting && kind === "edit") return [textContent("Waiting for approval: see the diff in the question.")];
   return startText ? [textContent(startText)] : [];
@@ -71,7 +69,7 @@ function endFields(done: FinishedCall, builtin: boolean) {
   const text = resultText(call.name, result, call.args);
   return {
     status: failed ? "failed" as const : "completed" as const,
-    content: [...(text ? [textContent(text)] : []), ...edits.map(diffContent)],
+    content: [...(text ? [textContent(text)] : []), ...diffContents(edits)],
     ...(builtin || readResult(result) !== null ? {} : { rawOutput: result }),
   };
 }

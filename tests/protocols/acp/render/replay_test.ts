@@ -2,6 +2,7 @@
 import { assertEquals } from "../../../support/assert.ts";
 import type { Message, ToolCall } from "../../../../src/core/mod.ts";
 import { replay, type ReplayContext } from "../../../../src/protocols/acp/render/replay.ts";
+import { startUpdate } from "../../../../src/protocols/acp/render/tool_calls.ts";
 
 const CONTEXT: ReplayContext = {
   sessionId: "s",
@@ -126,4 +127,49 @@ Deno.test("acp 42: replay() marks a summary, or shows it as a compaction where t
     status: "completed",
     summary: [{ type: "text", text: "S" }],
   }]);
+});
+
+Deno.test("acp C12: replay() tells a message with a summary in it from one that is nothing else", () => {
+  const summary = "[CONTEXT COMPACTION — REFERENCE ONLY]\nwhat was\n--- END OF CONTEXT SUMMARY — go on ---";
+  const rows: Message[] = [
+    { role: "user", content: summary, rowId: 1 },
+    { role: "assistant", content: `${summary}\n\nand now`, rowId: 2 },
+    { role: "user", content: `${summary}\n\nnow do this`, displayText: "now do this", rowId: 3 },
+    { role: "user", content: `about ${summary}`, rowId: 4 },
+  ];
+  const marks = (update: ReturnType<typeof updates>[number]) => update._meta?.hermes ?? null;
+  assertEquals(updates(rows).map((u) => [u.sessionUpdate, u.messageId, marks(u)]), [
+    ["user_message_chunk", "s-1", { compactionSummary: true }],
+    ["agent_message_chunk", "s-2", { containsCompactionSummary: true }],
+    ["user_message_chunk", "s-3", null],
+    ["user_message_chunk", "s-4", null],
+  ]);
+  assertEquals([...replay(rows.slice(0, 2), { ...CONTEXT, compaction: true })].flat(), [
+    {
+      sessionUpdate: "compaction_update",
+      compactionId: "s-1",
+      status: "completed",
+      summary: [{ type: "text", text: summary }],
+    },
+    {
+      sessionUpdate: "compaction_update",
+      compactionId: "s-2-c",
+      status: "completed",
+      summary: [{ type: "text", text: summary }],
+    },
+    { sessionUpdate: "agent_message_chunk", messageId: "s-2", content: { type: "text", text: "and now" } },
+  ]);
+});
+
+Deno.test("a card has a title of one line, 500 characters at most, and else the tool's name", () => {
+  const titleOf = (title: string) =>
+    startUpdate({
+      id: "c",
+      name: "patch",
+      args: {},
+      description: { title, label: "", kind: "edit", locations: [], startText: "" },
+    }, { waiting: false, builtin: true }) as { title?: string };
+  assertEquals(titleOf("read: a\r\nb").title, "read: a b");
+  assertEquals(titleOf("x".repeat(501)).title, `${"x".repeat(499)}…`);
+  assertEquals(titleOf(" \n").title, "patch");
 });
