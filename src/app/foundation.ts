@@ -4,6 +4,7 @@
  */
 import { createConfig } from "@/config/mod.ts";
 import { createLogger } from "@/lib/log.ts";
+import { isQuiet } from "@/lib/quiet.ts";
 import { createRedactor, createWatch } from "@/lib/redact.ts";
 import { createStreamRedactor, OPEN_STREAM } from "@/lib/stream_redact.ts";
 import { createModels, createRecorder } from "@/models/mod.ts";
@@ -29,6 +30,7 @@ export function createBase(platform: Platform, options: HermesOptions): HermesBa
     write: (line) => platform.stderr(line),
     redact: (text) => redactor(text, "full"),
     level: config.settings().logging.level,
+    ...(isQuiet(platform.env()) ? { shown: "WARNING" } : {}),
     name: "hermes",
     now: () => platform.clock.now(),
     format: options.logFormat ?? "text",
@@ -46,6 +48,7 @@ export function createBase(platform: Platform, options: HermesOptions): HermesBa
     config,
     log,
     redact: (text) => redactor(text, "full"),
+    keepSecret: (value) => void typed.add(value),
     flags: {
       ...(options.model === undefined ? {} : { model: options.model }),
       ...(options.provider === undefined ? {} : { provider: options.provider }),

@@ -133,6 +133,7 @@ export function openHermes(
     forgotten: (scope) => rooms.when((there) => there.forgotten(scope)),
     onSession: (session) => journal.watch(session),
     yolo: options.yolo ?? isYes(config.env("HERMES_YOLO_MODE")),
+    execAsk: isYes(config.env("HERMES_EXEC_ASK")),
     persistModel: (model) => persistModel(model),
   };
 

@@ -76,6 +76,7 @@ class RuleGuard implements Guard {
       tempDir: platform.tempDir(),
       dangers: () => dangers ??= buildDangers(),
       yolo: isYes(config.env("HERMES_YOLO_MODE")),
+      asksAlways: isYes(config.env("HERMES_EXEC_ASK")),
       redact: options.redact,
     };
     const safeRoots = splitRoots(platform, config.env("HERMES_WRITE_SAFE_ROOT"));

@@ -1,5 +1,11 @@
 /** The order of checks for a shell command (core.md C.1), from "never" over "allowed already" to "ask". */
-import type { ConfigService, GuardContext, RedactMode, Verdict } from "@/core/contract.ts";
+import {
+  commandHome,
+  type ConfigService,
+  type GuardContext,
+  type RedactMode,
+  type Verdict,
+} from "@/core/contract.ts";
 import { showInvisibleLine } from "@/lib/visible.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { type AllowList, isListedCommand, matchesGlob } from "./allow_list.ts";
@@ -26,6 +32,8 @@ export interface CommandRules {
   dangers(): readonly Danger[];
   /** `HERMES_YOLO_MODE`, read once at start. */
   readonly yolo: boolean;
+  /** `HERMES_EXEC_ASK`, read once at start: neither yolo nor smart mode answers in place of a person. */
+  readonly asksAlways: boolean;
   redact(text: string, mode: RedactMode): string;
 }
 
@@ -138,7 +146,8 @@ function missingConsent(seen: Read, decision: Decision | null, rules: CommandRul
   const { settings } = context;
   const asking = askingRule(decision);
   const spared = decision !== null && !asking;
-  const free = rules.yolo || context.yolo || settings.approvals.mode === "off";
+  const wanted = rules.yolo || context.yolo || settings.approvals.mode === "off";
+  const free = wanted && !rules.asksAlways;
   const dangers = free ? [] : dangersOf(seen, rules, context);
   const keys = spared ? dangers.filter((key) => NEVER_SPARED.has(key)) : dangers;
   const all = asking ? [ruleName(asking), ...keys] : keys;
@@ -154,7 +163,45 @@ function placeNote({ cwd, roots: [own] }: GuardContext, platform: Platform): str
   return isOwn ? "" : ` (in ${showInvisibleLine(cwd)})`;
 }
 
+/**
+ * `~` and `$HOME` are read as the user's home, and where commands have another one (`terminal.home_mode`), as that,
+ * too: what either reading finds counts.
+ */
 export function reviewCommand(command: string, context: GuardContext, rules: CommandRules): Verdict {
+  const verdict = reviewIn(command, context, rules);
+  const { platform, homes } = rules;
+  const own = commandHome({ platform, home: homes.hermes, settings: context.settings });
+  if (own === null || verdict.type === "block") return verdict;
+  const there = reviewIn(command, context, { ...rules, homes: { ...homes, user: own } });
+  return there.type === "allow" ? verdict : verdict.type === "ask" ? joined(verdict, there) : there;
+}
+
+type Asking = Extract<Verdict, { type: "ask" }>;
+
+/** One question for what two readings of a command ask. */
+function joined(one: Asking, other: Verdict): Verdict {
+  if (other.type !== "ask" || one.payload.kind !== "approval" || other.payload.kind !== "approval") {
+    return other;
+  }
+  const known = one.payload.patternKeys;
+  const more = other.payload.patternKeys.filter((key) => !known.includes(key));
+  if (more.length === 0) return one;
+  return {
+    ...other,
+    targets: [...new Set([...one.targets, ...other.targets])],
+    payload: {
+      ...other.payload,
+      description: `${one.payload.description}; ${more.join("; ")}`,
+      patternKey: known[0]!,
+      patternKeys: [...known, ...more],
+      choices: one.payload.choices.filter((choice) =>
+        (other.payload as typeof one.payload).choices.includes(choice)
+      ),
+    },
+  };
+}
+
+function reviewIn(command: string, context: GuardContext, rules: CommandRules): Verdict {
   const seen = read(command, rules.homes, context.cwd);
   const refused = findRefusal(seen, rules, context);
   if (refused) return refused;
@@ -175,7 +222,7 @@ export function reviewCommand(command: string, context: GuardContext, rules: Com
   if (!context.canAsk) {
     return { type: "block", reason: missing.join("; "), content: commandRefusal("unattended") };
   }
-  const isFree = !asking && !missing.some((key) => NEVER_SPARED.has(key));
+  const isFree = !rules.asksAlways && !asking && !missing.some((key) => NEVER_SPARED.has(key));
   return {
     type: "ask",
     targets: targetsOf(seen, context, rules.homes),

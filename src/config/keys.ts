@@ -109,7 +109,7 @@ const MODEL: Table = {
   credential_pool_strategies: [
     map,
     {},
-    "How several keys of one provider are used, by provider. Accepted, not used.",
+    "How several keys of one provider are used, by provider: fill_first, round_robin, least_used, random.",
   ],
   provider_routing: [map, {}, "Routing wishes for OpenRouter: sort, only, ignore, order, …"],
   openrouter: {
@@ -182,7 +182,7 @@ const AGENT: Table = {
       "Leave SOUL.md, project files and memories out of the prompt.",
       "HERMES_IGNORE_RULES",
     ],
-    environment_probe: [bool, true, "Tell the model which tools this machine has. Accepted, not used."],
+    environment_probe: [bool, true, "Name the usual tools on PATH (git, node, docker, …) in the prompt."],
     environment_hint: [text, "", "A sentence about this machine for the prompt.", "HERMES_ENVIRONMENT_HINT"],
     coding_context: [text, "auto", "When the coding part of the prompt is used: auto, focus, on or off."],
     coding_instructions: [anything, "", "Your own coding rules: a text or a list of texts."],
@@ -194,9 +194,9 @@ const AGENT: Table = {
     disabled_toolsets: [names, [], "Toolsets that are never offered."],
     clarify_timeout: [int(1), 300, "Seconds a question to you waits."],
     gateway_timeout: [
-      int(1),
+      int(0),
       1800,
-      "Seconds without activity after which a gateway turn is stopped. Accepted, not used.",
+      "Seconds without any event after which a turn is stopped as failed, at every door; 0 for never. Open questions do not count, and a command or an MCP tool may use up its own limit.",
     ],
     verify_on_stop: [anything, false, "Check the work before a turn ends. Accepted, not used."],
   },
@@ -273,7 +273,11 @@ const TOOLS: Table = {
     env_passthrough: [list, [], "Environment names that commands may see although they look secret."],
     shell_init_files: [list, [], "Files sourced before the first command."],
     auto_source_bashrc: [bool, true, "Source the shell's own start files."],
-    home_mode: [text, "auto", "What HOME is for commands. Accepted, not used."],
+    home_mode: [
+      oneOf(["auto", "real", "profile"]),
+      "auto",
+      "HOME of commands: real (yours), profile (home in the data home, made when needed), or auto: that directory if it is there, else yours.",
+    ],
   },
   tool_output: {
     max_bytes: [int(1), 50000, "Characters kept of a command's output."],
@@ -292,14 +296,18 @@ const TOOLS: Table = {
   mcp_servers: [map, {}, "MCP servers by name: command and args, or url."],
   tools: {
     tool_search: {
-      enabled: [anything, "auto", "Let the model search for tools when there are many. Accepted, not used."],
+      enabled: [
+        anything,
+        "auto",
+        "Let the model search for tools of MCP servers: auto when there are many, true, or false.",
+      ],
       threshold_pct: [
         num(0, 100),
         10,
-        "Percent of the window that tools may take before that. Accepted, not used.",
+        "Percent of the window that they may take before that (20,000 tokens where it is unknown).",
       ],
-      search_default_limit: [int(1), 5, "Tools one search gives. Accepted, not used."],
-      max_search_limit: [int(1), 20, "Tools one search may give at most. Accepted, not used."],
+      search_default_limit: [int(1), 5, "Tools one search gives."],
+      max_search_limit: [int(1), 20, "Tools one search may give at most."],
     },
   },
   tool_loop_guardrails: [map, {}, "When repeated tool calls are warned about or stopped."],
@@ -340,7 +348,7 @@ const SAFETY: Table = {
     destructive_slash_confirm: [
       bool,
       true,
-      "Ask before commands that throw conversations away. Accepted, not used.",
+      "Ask in hermes chat before a command that takes back what was said or leaves it (/new, /reset, /undo).",
     ],
     unattended_mode: [text, "deny", "What happens where nobody can be asked. Accepted, not used."],
     smart_policy: [text, "", "Rules for the model that decides in smart mode."],
@@ -380,9 +388,13 @@ const SURFACES: Table = {
     retention_days: [num(0), 30, "Days they are kept."],
   },
   sessions: {
-    auto_prune: [bool, false, "Delete old sessions by itself. Accepted, not used."],
-    retention_days: [int(1), 90, "Days an ended session is kept then. Accepted, not used."],
-    min_interval_hours: [num(0), 24, "Hours between two such clean-ups. Accepted, not used."],
+    auto_prune: [bool, false, "Delete sessions by itself that ended long ago."],
+    retention_days: [
+      int(1),
+      90,
+      "Days an ended session is kept; also what hermes sessions prune starts from.",
+    ],
+    min_interval_hours: [num(0), 24, "Hours between two such clean-ups."],
   },
   display: {
     show_reasoning: [bool, true, "Show the model's reasoning where the surface can."],
@@ -395,11 +407,15 @@ const SURFACES: Table = {
     interim_assistant_messages: [
       bool,
       true,
-      "Show what the model says between tool calls. Accepted, not used.",
+      "Show what the model says between tool calls; false holds every text back until its step ends. For one surface: display.platforms.<acp|tui|api_server|cli>.interim_assistant_messages.",
     ],
-    file_mutation_verifier: [bool, true, "Say which files a turn changed. Accepted, not used."],
+    file_mutation_verifier: [
+      bool,
+      true,
+      "List below an answer the files whose edits failed in its turn.",
+    ],
     personality: [text, "", "Personality in use."],
-    show_cost: [bool, false, "Show what a turn cost. Accepted, not used."],
+    show_cost: [bool, false, "Show at its end what a turn has cost, in hermes chat and hermes run."],
     platforms: [map, {}, "Display settings by surface."],
     host: [
       map,
@@ -433,7 +449,11 @@ const SURFACES: Table = {
       ],
       tool_progress_events: [bool, true, "Send hermes.tool.progress frames in chat streams."],
       show_reasoning: [bool, false, "Send reasoning to API clients."],
-      interim_assistant_messages: [bool, true, "Tell in runs what the model says between tool calls."],
+      interim_assistant_messages: [
+        bool,
+        true,
+        "Show API clients what the model says between tool calls (display.platforms.api_server wins).",
+      ],
       run_journal_events: [int(256), 1000, "Events kept of each run for readers that come later."],
       responses_tool_items: [
         oneOf(["native", "omit"]),

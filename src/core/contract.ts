@@ -15,6 +15,7 @@ export type {
   SmartVerdict,
 } from "./asks.ts";
 export type { BrowserCall, BrowserDriver, BrowserOutcome } from "./browser.ts";
+export { commandHome, makeCommandHome, withCommandHome } from "./command_home.ts";
 export type {
   CommandHost,
   CommandInfo,
@@ -103,12 +104,14 @@ export type {
   CountedModel,
   EditPolicy,
   EditProposal,
+  EndedSession,
   FileAccess,
   FileChange,
   FinishReason,
   GitPlace,
   Guard,
   GuardContext,
+  ImportedSession,
   JsonSchema,
   JudgeOptions,
   LocalServer,
@@ -122,6 +125,8 @@ export type {
   Models,
   NewSessionRow,
   PlainCall,
+  PruneResult,
+  PruneWish,
   RawToolCall,
   RedactMode,
   ResolvedModel,
@@ -141,6 +146,7 @@ export type {
   SessionNotice,
   SessionOwners,
   SessionPatch,
+  SessionPruning,
   SessionQuery,
   SessionRow,
   SessionScope,
@@ -185,7 +191,7 @@ export type {
 } from "./session_api.ts";
 export type { CoreServices, ObservedSession } from "./services.ts";
 export type { Undone } from "./undo.ts";
-export { busyElsewhere } from "./turn_results.ts";
+export { refusedElsewhere } from "./turn_results.ts";
 export type { TurnLimit } from "./turn_limit.ts";
 export { turnLimit } from "./turn_limit.ts";
 export { NOBODY_TO_ASK } from "./session_api.ts";

@@ -16,6 +16,9 @@ export class DirectoryLooks {
   /** The last text of a file, and the state of the file that it is of. */
   readonly #texts = new Map<string, { readonly stamp: string; readonly text: Promise<string | null> }>();
 
+  /** Answers that hold for as long as the program runs. */
+  readonly #kept = new Map<string, Promise<string>>();
+
   constructor(files: Pick<Files, "stat" | "lookSync">) {
     this.#files = files;
   }
@@ -33,6 +36,13 @@ export class DirectoryLooks {
       .finally(() => this.#waiting.delete(directory));
     this.#waiting.set(directory, look);
     return look;
+  }
+
+  /** What `look` gives, which never rejects: asked at the first call with this key. */
+  once(key: string, look: () => Promise<string>): Promise<string> {
+    const known = this.#kept.get(key) ?? look();
+    this.#kept.set(key, known);
+    return known;
   }
 
   /**

@@ -7,6 +7,7 @@
  */
 import { abortable, isAbort } from "@/lib/abort.ts";
 import { OPEN_STREAM, type StreamRedactor } from "@/lib/stream_redact.ts";
+import { WholeCharacters } from "@/lib/whole_characters.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { ModelFailure } from "./errors.ts";
 import type { CoreEventBody } from "./events.ts";
@@ -58,6 +59,8 @@ class Attempt {
   readonly #context: ModelCallContext;
   readonly #textOut: StreamRedactor;
   readonly #reasoningOut: StreamRedactor;
+  readonly #wholeText = new WholeCharacters();
+  readonly #wholeReasoning = new WholeCharacters();
 
   constructor(context: ModelCallContext, shown: string) {
     this.#context = context;
@@ -90,14 +93,16 @@ class Attempt {
     this.#context.publish({ type: "reasoning.end", text: this.shownReasoning });
   }
 
-  #showText(text: string): void {
+  #showText(piece: string): void {
+    const text = this.#wholeText.push(piece);
     if (text === "") return;
     this.shownText += text;
     const fresh = this.#unseen(text);
     if (fresh) this.#context.publish({ type: "text.delta", text: fresh });
   }
 
-  #showReasoning(text: string): void {
+  #showReasoning(piece: string): void {
+    const text = this.#wholeReasoning.push(piece);
     if (text === "") return;
     this.shownReasoning += text;
     this.#context.publish({ type: "reasoning.delta", text });

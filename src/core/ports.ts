@@ -8,6 +8,7 @@ export type * from "./ports_config.ts";
 export type * from "./ports_files.ts";
 export type * from "./ports_guard.ts";
 export type * from "./ports_models.ts";
+export type * from "./ports_pruning.ts";
 export type * from "./ports_records.ts";
 export type * from "./ports_store.ts";
 export type * from "./ports_tools.ts";

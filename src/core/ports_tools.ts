@@ -173,6 +173,11 @@ export interface Tool {
     args: Readonly<Record<string, unknown>>,
     context: { readonly cwd: string; readonly scope: SessionScope; readonly platform: Platform },
   ): string;
+  /**
+   * Seconds that this call may take by a limit of its own, which holds also where nothing is heard of it for longer
+   * than `agent.gateway_timeout`; absent or 0: it has none.
+   */
+  limitSeconds?(args: Readonly<Record<string, unknown>>, settings: Settings): number;
   /** The edit it would make now; throws `Error` when it cannot be worked out (text for the model). */
   propose?(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<EditProposal>;
   /** May throw: the core turns it into an error result (core.md A.7). */

@@ -1,6 +1,7 @@
 /** Where the agent runs and what day it is (core.md A.4 "environment", "facts"). Reads the environment, no files. */
 import { isYes } from "@/lib/yes.ts";
 import type { Platform } from "@/platform/mod.ts";
+import { commandHome } from "./command_home.ts";
 import type { Settings } from "./settings.ts";
 
 const WSL_NOTE =
@@ -25,17 +26,24 @@ const MONTHS = [
 export interface Surroundings {
   readonly platform: Platform;
   readonly settings: Settings;
+  /** Data home, absolute. */
+  readonly home: string;
   readonly cwd: string;
   readonly roots: readonly string[];
 }
 
-export function surroundings({ platform, settings, cwd, roots }: Surroundings): string {
+/** `tooling`: the line about the machine's tools; empty: none. */
+export function surroundings(facts: Surroundings, tooling: string): string {
+  const { platform, settings, cwd, roots } = facts;
+  const commands = commandHome(facts);
   const lines = [
     `Operating system: ${platform.os} (${platform.arch})`,
     `User home: ${platform.homeDir()}`,
+    ...(commands === null ? [] : [`HOME of commands: ${commands} (~ in file tools is the user home)`]),
     `Working directory: ${cwd} (relative paths are resolved against it)`,
   ];
   if (roots.length > 1) lines.push(`Further workspace directories: ${roots.slice(1).join(", ")}`);
+  if (tooling) lines.push(tooling);
   if (isWsl(platform)) lines.push(WSL_NOTE);
   const hint = settings.agent.environment_hint.trim();
   if (hint) lines.push(hint);

@@ -69,6 +69,8 @@ export interface CoreServices {
   redactStream?(): StreamRedactor;
   /** `--yolo`. */
   readonly yolo: boolean;
+  /** `HERMES_EXEC_ASK`: no yolo lifts a question; absent: it does. */
+  readonly execAsk?: boolean;
   /** Writes the default model to the config (`--global`). */
   persistModel(model: ResolvedModel): Promise<void>;
 }

@@ -7,13 +7,13 @@ import { abortable } from "@/lib/abort.ts";
 import { type AnswerResult, type Ask, type AskAnswer, AskBroker } from "./asks.ts";
 import { CallIds } from "./call_ids.ts";
 import { CompressionGate } from "./compression_policy.ts";
+import { type Deferral, shownSpecs } from "./deferred_tools.ts";
 import type { ChildLink, Delegations } from "./delegation.ts";
 import { childTools } from "./delegation_tools.ts";
-import { configuredEffort } from "./efforts.ts";
 import { HermesError } from "./errors.ts";
 import type { CoreEventBody, SessionChange } from "./events.ts";
 import type { McpServerEntry, McpServerStatus } from "./external_tools.ts";
-import { isFastTier, tierOf } from "./fast_mode.ts";
+import { tierOf } from "./fast_mode.ts";
 import { Resting } from "./failover.ts";
 import { EventHub, type EventReader } from "./hub.ts";
 import { type Message, textOf } from "./messages.ts";
@@ -30,7 +30,6 @@ import type {
   ResolvedModel,
   SessionConfig,
   SessionNotice,
-  SessionPatch,
   SwitchResult,
   Tool,
   ToolSpec,
@@ -47,14 +46,17 @@ import type {
   TurnHandle,
   UserInput,
 } from "./session_api.ts";
+import { choiceOf, effortOf, resolveFor, wantsFast } from "./session_model.ts";
 import { SessionRecord } from "./session_record.ts";
 import type { SessionSeed } from "./session_seed.ts";
+import { SessionSettings } from "./session_settings.ts";
 import { SessionState } from "./session_state.ts";
 import { SessionTally } from "./session_tally.ts";
 import { Steering, withLateSteer } from "./steering.ts";
 import { TitleWriter } from "./titles.ts";
 import { Transcript } from "./transcript.ts";
 import { type QueuedTurn, TurnQueue } from "./turn_queue.ts";
+import type { TurnSilence } from "./turn_silence.ts";
 
 export class LiveSession implements Session {
   readonly id: string;
@@ -82,15 +84,15 @@ export class LiveSession implements Session {
   /** Whose work it does; `null` = nobody's but the user's. */
   readonly child: ChildLink | null;
   systemPrompt: string | null;
+  /** What the model is not shown, as of the last turn that began; `null` where it has no such tools. */
+  deferral: Deferral | null = null;
   /** Of its directory; looked up when its prompt is made. */
   git: GitPlace | null = null;
   /** To another directory, whose repository the row does not name yet. */
   hasMoved = false;
-  config: SessionConfig;
-  /** As it was last kept, as far as `#setConfig` changes it: what a refused change goes back to. */
-  #kept: SessionConfig;
-  #place: Place;
-  #keptPlace: Place;
+  /** Of the turn that runs. */
+  silence: TurnSilence | null = null;
+  readonly #settings: SessionSettings;
   readonly #turns: TurnQueue;
   readonly #hasEditPolicy: boolean;
   #yolo = false;
@@ -111,11 +113,11 @@ export class LiveSession implements Session {
     this.parentId = seed.parentId;
     this.sessionKey = seed.sessionKey;
     this.systemPrompt = seed.systemPrompt;
-    this.config = this.#kept = seed.config;
-    this.#place = this.#keptPlace = { cwd: seed.cwd, additional: seed.additionalDirectories };
+    const place = { cwd: seed.cwd, additional: seed.additionalDirectories };
+    this.#settings = new SessionSettings(this, seed.config, place);
     this.#hasEditPolicy = seed.editPolicy !== null;
     this.#lastActivityAt = services.platform.clock.now() / 1000;
-    this.transcript = new Transcript(services.store, seed.headId, seed.messages);
+    this.transcript = new Transcript(services.store, seed.headId, seed.messages, () => this.stored);
     this.callIds.learn(seed.messages);
     this.record = new SessionRecord(this, seed);
     this.tally = new SessionTally(this, seed.usage, seed.calls);
@@ -146,11 +148,17 @@ export class LiveSession implements Session {
   get lastActivityAt(): number {
     return this.#lastActivityAt;
   }
+  get config(): SessionConfig {
+    return this.#settings.config;
+  }
+  set config(config: SessionConfig) {
+    this.#settings.config = config;
+  }
   get cwd(): string {
-    return this.#place.cwd;
+    return this.#settings.place.cwd;
   }
   get roots(): readonly string[] {
-    return [this.#place.cwd, ...this.#place.additional];
+    return [this.cwd, ...this.#settings.place.additional];
   }
   get title(): string | null {
     return this.record.title;
@@ -180,25 +188,26 @@ export class LiveSession implements Session {
     return this.#hasEditPolicy ? policyOf(this.mode) : null;
   }
   get yolo(): boolean {
-    return this.#yolo;
+    return this.#yolo && !this.execAsk;
+  }
+  get execAsk(): boolean {
+    return this.services.execAsk ?? false;
   }
   get reasoningEffort(): string | null {
-    const { reasoningEffort } = this.config;
-    return reasoningEffort ?? configuredEffort(this.services.settings(), () => this.model?.model ?? null);
+    return effortOf(this, () => this.model);
   }
-  /** It is wished for: by the session, else by the configuration. */
   get wantsFast(): boolean {
-    return isFastTier(this.config.serviceTier ?? this.services.settings().agent.service_tier ?? "");
+    return wantsFast(this);
   }
   get fast(): boolean {
     return this.wantsFast && this.model?.fastFactor !== undefined;
   }
   get model(): ResolvedModel | null {
-    const resolved = this.#resolve();
+    const resolved = resolveFor(this);
     return resolved instanceof HermesError ? null : resolved;
   }
   get modelError(): HermesError | null {
-    const resolved = this.#resolve();
+    const resolved = resolveFor(this);
     return resolved instanceof HermesError ? resolved : null;
   }
 
@@ -208,22 +217,7 @@ export class LiveSession implements Session {
   }
 
   get modelChoice(): ModelChoice {
-    const { model, provider, baseUrl, apiMode } = this.config;
-    return {
-      ...(model === undefined ? {} : { model }),
-      ...(provider === undefined ? {} : { provider }),
-      ...(baseUrl === undefined ? {} : { baseUrl }),
-      ...(apiMode === undefined ? {} : { apiMode }),
-    };
-  }
-
-  #resolve(): ResolvedModel | HermesError {
-    try {
-      return this.services.models.resolve(this.modelChoice);
-    } catch (error) {
-      if (error instanceof HermesError) return error;
-      throw error;
-    }
+    return choiceOf(this.config);
   }
 
   history(): readonly Message[] {
@@ -265,8 +259,8 @@ export class LiveSession implements Session {
   }
 
   toolSpecs(): readonly ToolSpec[] {
-    if (this.child) return this.tools();
-    return this.outside.joinSpecs(this.services.toolSpecs(this.surface));
+    const all = this.child ? this.tools() : this.outside.joinSpecs(this.services.toolSpecs(this.surface));
+    return shownSpecs(all, this.deferral);
   }
 
   tools(): readonly Tool[] {
@@ -349,10 +343,12 @@ export class LiveSession implements Session {
 
   /** Called by the turn for every batch; keeps what late clients need. */
   setInflight(text: string, reasoning: string): void {
+    this.silence?.touch();
     if (this.#inflight) this.#inflight = { ...this.#inflight, assistant: text, reasoning };
   }
 
   publish(turnId: string, body: CoreEventBody): void {
+    this.silence?.touch();
     this.hub.publish(turnId, body);
   }
 
@@ -386,7 +382,7 @@ export class LiveSession implements Session {
 
   async setMode(mode: string): Promise<void> {
     if (modeOf(mode) !== mode) throw new HermesError("invalid_argument", `Unknown mode "${mode}"`, { mode });
-    await this.#setConfig({ mode });
+    await this.#settings.change({ mode });
     this.changed("mode");
   }
 
@@ -396,7 +392,7 @@ export class LiveSession implements Session {
   }
 
   async setReasoningEffort(effort: string | null): Promise<void> {
-    await this.#setConfig({ reasoningEffort: effort ?? undefined });
+    await this.#settings.change({ reasoningEffort: effort ?? undefined });
     this.changed("effort");
   }
 
@@ -404,45 +400,12 @@ export class LiveSession implements Session {
     if (on && this.model?.fastFactor === undefined) {
       throw new HermesError("invalid_argument", `The model ${this.model?.model ?? ""} has no fast mode`);
     }
-    await this.#setConfig({ serviceTier: tierOf(on) });
+    await this.#settings.change({ serviceTier: tierOf(on) });
     this.changed("effort");
   }
 
-  /** In force at once; what cannot be stored is taken back, unless it was changed again meanwhile. */
-  async #setConfig(changes: ConfigChanges, patch: SessionPatch = {}): Promise<void> {
-    const config = this.config = withChanges(this.config, changes);
-    try {
-      await this.record.update({ ...patch, config });
-      this.#kept = withChanges(this.#kept, changes);
-    } catch (error) {
-      await this.#takeBack(changes, config);
-      throw error;
-    }
-  }
-
-  async #takeBack(changes: ConfigChanges, written: SessionConfig): Promise<void> {
-    const hasOthers = this.config !== written;
-    const mine = (Object.keys(changes) as (keyof SessionConfig)[])
-      .filter((key) => this.config[key] === changes[key]);
-    this.config = withChanges(this.config, Object.fromEntries(mine.map((key) => [key, this.#kept[key]])));
-    if (!hasOthers) return;
-    try {
-      // A change beside it has been written with all that was in force then.
-      await this.record.update({ config: this.config });
-    } catch (error) {
-      this.services.log.warn(`Settings of session ${this.id} are not stored as they are: ${String(error)}`);
-    }
-  }
-
   async setCwd(cwd: string, additional?: readonly string[]): Promise<void> {
-    const place = this.#place = { cwd, additional: [...additional ?? this.#place.additional] };
-    try {
-      await this.#setConfig({ additionalDirectories: place.additional }, { cwd });
-      this.#keptPlace = place;
-    } catch (error) {
-      if (this.#place === place) this.#place = this.#keptPlace;
-      throw error;
-    }
+    await this.#settings.move(cwd, additional);
     this.git = null;
     this.hasMoved = true;
     this.changed("cwd");
@@ -548,19 +511,6 @@ export class LiveSession implements Session {
     await this.record.end(reason);
     this.changed("closed");
   }
-}
-
-interface Place {
-  readonly cwd: string;
-  readonly additional: readonly string[];
-}
-
-/** `undefined` takes a setting out. */
-type ConfigChanges = { readonly [K in keyof SessionConfig]?: SessionConfig[K] | undefined };
-
-function withChanges(config: SessionConfig, changes: ConfigChanges): SessionConfig {
-  const all = Object.entries({ ...config, ...changes });
-  return Object.fromEntries(all.filter(([, value]) => value !== undefined));
 }
 
 /** The code of turns; the same module at every call. */

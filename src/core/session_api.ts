@@ -156,7 +156,10 @@ export interface Session {
   /** ACP mode id: `default`, `accept_edits`, `dont_ask`, `plan`. */
   readonly mode: string;
   readonly editPolicy: EditPolicy;
+  /** Dangerous commands of this session run without a question; never with `execAsk`. */
   readonly yolo: boolean;
+  /** `HERMES_EXEC_ASK` is set: they are asked about, whatever else is set. */
+  readonly execAsk: boolean;
   /** What other rooms keep for as long as the session lives. */
   readonly scope: SessionScope;
   /** News worth a turn that none has brought yet: the running or the next one does. */
@@ -187,7 +190,7 @@ export interface Session {
   submit(input: UserInput, options: SubmitOptions): TurnHandle;
   /**
    * Throws `session_busy` while another program runs a turn in this conversation: a look, for doors that answer before
-   * a turn has ended. A turn that begins all the same is refused with its first row (`busyElsewhere`).
+   * a turn has ended. A turn that begins all the same is refused with its first row (`refusedElsewhere`).
    */
   requireFree(): void;
   /** Trimmed; false when empty or when no turn runs (core.md A.15). */

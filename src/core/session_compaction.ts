@@ -180,7 +180,10 @@ async function summaryOf(
     signal: options.signal,
     focus: options.focus,
     sessionId: session.id,
-    onProgress: renew,
+    onProgress: () => {
+      session.silence?.touch();
+      renew();
+    },
   }).catch((error): Summary => {
     if (isAbort(error)) throw error;
     return { type: "failed", failure: null };

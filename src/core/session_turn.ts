@@ -1,4 +1,4 @@
-/** One turn of a session from its place in the queue to its result: rooms ready, row stored, set up, run. */
+/** One turn of a session from its place in the queue to its result: rooms ready, row stored, set up, run, watched. */
 import { abortable, isAbort } from "@/lib/abort.ts";
 import { HermesError } from "./errors.ts";
 import type { TurnResult } from "./events.ts";
@@ -8,9 +8,28 @@ import { runTurn } from "./turn.ts";
 import type { TurnInput } from "./turn_input.ts";
 import type { QueuedTurn } from "./turn_queue.ts";
 import { failedResult, prepareTurn } from "./turn_setup.ts";
+import { silentResult, TurnSilence } from "./turn_silence.ts";
 
 /** Never throws: a turn that cannot begin ends as failed, after the user's message was stored. */
 export async function runQueuedTurn(session: LiveSession, turn: QueuedTurn): Promise<TurnResult> {
+  const { clock } = session.services.platform;
+  const seconds = session.services.settings().agent.gateway_timeout ?? 0;
+  const silence = session.silence = new TurnSilence({
+    limitMs: seconds * 1000,
+    clock,
+    isAsking: () => session.broker.pending().length > 0,
+    stop: () => turn.controller.abort(),
+  });
+  try {
+    const result = await runWatchedTurn(session, turn);
+    return silence.stopped ? silentResult(result, seconds) : result;
+  } finally {
+    silence.end();
+    session.silence = null;
+  }
+}
+
+async function runWatchedTurn(session: LiveSession, turn: QueuedTurn): Promise<TurnResult> {
   try {
     await session.services.ready?.();
     // The prompt comes first: a new session is stored with it in one go.

@@ -33,7 +33,7 @@ export class LiveSessions implements Sessions {
   constructor(services: CoreServices, disk: FileAccess) {
     this.#services = services;
     this.#disk = disk;
-    this.#care = new HomeCare(services);
+    this.#care = new HomeCare(services, (id) => this.#find(id) !== undefined);
     this.delegation = new Delegations(services, (child) => this.#createChild(child));
   }
 
@@ -256,8 +256,7 @@ export class LiveSessions implements Sessions {
   async closeAll(reason: string, options: { deadlineMs?: number } = {}): Promise<void> {
     this.#closing = true;
     const all = [...this.#live.values()].map((session) => this.#close(session, reason));
-    const done = Promise.all(all).then(() => this.#care.settled());
-    await within(done, options.deadlineMs ?? 2_000);
+    await within(Promise.all([...all, this.#care.settled()]), options.deadlineMs ?? 2_000);
   }
 
   /** Closes and forgets one session; used by `Session.close` too, through the subscription below. */

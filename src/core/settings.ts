@@ -92,6 +92,10 @@ export interface Settings {
     /** Added to the system prompt of every request, never stored. */
     readonly ephemeral_system_prompt?: string;
     readonly clarify_timeout: number;
+    /** Seconds without an event after which a turn is stopped; 0 or absent: never. */
+    readonly gateway_timeout?: number;
+    /** Whether the prompt names the tools on PATH. */
+    readonly environment_probe?: boolean;
     readonly disabled_toolsets: readonly string[];
     readonly environment_hint: string;
     /** `auto`, `native` or `text`; anything else counts as `auto`. */
@@ -147,6 +151,8 @@ export interface Settings {
     readonly env_passthrough: readonly string[];
     readonly shell_init_files: readonly string[];
     readonly auto_source_bashrc: boolean;
+    /** What HOME is for commands; absent: `auto`. */
+    readonly home_mode?: "auto" | "real" | "profile";
   };
   readonly tool_output: {
     readonly max_bytes: number;
@@ -167,6 +173,23 @@ export interface Settings {
     readonly smart_policy?: string;
   };
   readonly policy?: { readonly rules: readonly PolicyRule[] };
+  readonly tools?: {
+    readonly tool_search?: {
+      /** `true`, `false`; anything else: by the size of the schemas. */
+      readonly enabled: unknown;
+      /** Percent of the window. */
+      readonly threshold_pct: number;
+      readonly search_default_limit: number;
+      readonly max_search_limit: number;
+    };
+  };
+  /** By provider: `fill_first`, `round_robin`, `least_used`, `random`. */
+  readonly credential_pool_strategies?: Readonly<Record<string, unknown>>;
+  readonly sessions?: {
+    readonly auto_prune: boolean;
+    readonly retention_days: number;
+    readonly min_interval_hours: number;
+  };
   /** What files held before a turn changed them. */
   readonly snapshots?: {
     readonly enabled: boolean;
@@ -252,6 +275,12 @@ export interface Settings {
     readonly busy_input_mode: "interrupt" | "queue" | "steer";
     readonly tool_progress: string;
     readonly personality: string;
+    /** Whether text that comes with tool calls is shown; absent: it is. */
+    readonly interim_assistant_messages?: boolean;
+    /** Whether an answer is followed by the edits that failed; absent: it is. */
+    readonly file_mutation_verifier?: boolean;
+    /** Surface → settings of this section. */
+    readonly platforms?: Readonly<Record<string, unknown>>;
   };
   readonly gateway: {
     readonly allowed_hosts: readonly string[];

@@ -24,6 +24,7 @@ import type { DirectoryLooks } from "./directory_looks.ts";
 import { memorySnapshot } from "./prompt_memory.ts";
 import { projectContext } from "./prompt_project.ts";
 import { skillsIndex } from "./prompt_skills.ts";
+import { toolsLine } from "./prompt_tools.ts";
 import { isDesktop, surroundings, today } from "./prompt_surroundings.ts";
 import type { Settings } from "./settings.ts";
 import { soulPath } from "./soul.ts";
@@ -51,11 +52,12 @@ export async function buildSystemPrompt(facts: PromptFacts): Promise<string> {
   const { settings, model, tools } = facts;
   const { agent } = settings;
   const surface = facts.surface === "tui" && isDesktop(facts.platform) ? "desktop" : facts.surface;
-  const [soul, directory, memories, skills] = await Promise.all([
+  const [soul, directory, memories, skills, tooling] = await Promise.all([
     identity(facts),
     directoryParts(facts, surface),
     facts.memories ?? takeMemories(facts),
     skillsIndex(facts),
+    agent.environment_probe === false || tools.length === 0 ? "" : toolsLine(facts.platform, facts.looks),
   ]);
   const blocks = [
     soul,
@@ -66,7 +68,7 @@ export async function buildSystemPrompt(facts: PromptFacts): Promise<string> {
     STEER_NOTE,
     tools.length > 0 ? toolUseEnforcement(settings, model.model) : "",
     skills,
-    surroundings(facts),
+    surroundings(facts, tooling),
     directory.coding,
     profileLine(facts.home),
     platformHint(surface, settings),

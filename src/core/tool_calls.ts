@@ -4,6 +4,7 @@
  * result is stored as it lands.
  */
 import type { ToolCall, ToolMessage } from "./messages.ts";
+import { planRefusal } from "./plan_mode.ts";
 import type { ToolOutcome } from "./ports.ts";
 import { cutIntoSegments } from "./segments.ts";
 import { consentNow, editConsent, openConsent } from "./tool_consent.ts";
@@ -11,7 +12,7 @@ import { finish } from "./tool_finish.ts";
 import { prepare, withoutSpoiled } from "./tool_prepare.ts";
 import { skipped } from "./tool_results.ts";
 import { execute } from "./tool_run.ts";
-import { announce, GO, type Running, safely } from "./tool_running.ts";
+import { announce, type Consent, GO, type Running, safely } from "./tool_running.ts";
 import type { TurnScope } from "./turn_scope.ts";
 
 /** Runs the calls of one answer and returns their results in call order. */
@@ -55,7 +56,8 @@ async function runOne(
     await one.consent;
     return await finish(one, skipped(one.call.name), "cancelled", scope);
   }
-  const given = await (one.consent ?? (one.tool!.propose ? inTurn(() => editConsent(one, scope)) : GO));
+  const given =
+    await (one.consent ?? (one.tool!.propose ? inTurn(() => editNow(one, scope)) : startNow(one, scope)));
   const consent = await consentNow(one, given, scope);
   if (consent.type === "stop") {
     const outcome: ToolOutcome = { content: consent.content, isError: true, effect: "none" };
@@ -64,6 +66,19 @@ async function runOne(
   if (scope.signal.aborted) return await finish(one, skipped(one.call.name), "cancelled", scope);
   const outcome = await execute(one, consent.approved, parallel, scope);
   return await finish(one, withNote(outcome, consent.note), outcome.refused ?? null, scope);
+}
+
+/** Plan mode may have been chosen since the calls of this answer were prepared: it holds for the next edit (acp.md C7). */
+function startNow(one: Running, scope: TurnScope): Consent {
+  const refusal = scope.planning ? planRefusal(one.tool!, one.view.description) : null;
+  if (refusal === null) return GO;
+  announce(one, false, scope);
+  return { type: "stop", refused: null, content: String(refusal.content) };
+}
+
+async function editNow(one: Running, scope: TurnScope): Promise<Consent> {
+  const start = startNow(one, scope);
+  return start.type === "stop" ? start : await editConsent(one, scope);
 }
 
 /** The result says that it was approved (core.md C.5), when it is a JSON object. */

@@ -38,6 +38,7 @@ export async function finish(
     },
     timestamp: scope.platform.clock.now() / 1000,
   };
+  scope.failedEdits?.note(one, outcome, content, refused);
   await scope.store([message]);
   if (one.announced || one.blocked) {
     scope.publish({

@@ -67,7 +67,8 @@ function isBroken(text: string): boolean {
 
 function unknownTool(name: string, scope: TurnScope): { error: string } {
   if (!name.trim()) return { error: "The tool name was empty. Call a tool by its name." };
-  return { error: `Tool '${name}' does not exist. Available tools: ${[...scope.tools.keys()].join(", ")}` };
+  const shown = [...scope.tools.keys()].filter((known) => !scope.deferral?.hidden.has(known));
+  return { error: `Tool '${name}' does not exist. Available tools: ${shown.join(", ")}` };
 }
 
 function describe(tool: Tool, args: Record<string, unknown>, scope: TurnScope): ToolDescription {

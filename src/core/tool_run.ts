@@ -5,7 +5,7 @@
 import { within } from "@/lib/abort.ts";
 import type { EditProposal, ToolContext, ToolOutcome } from "./ports.ts";
 import { interrupted, thrown } from "./tool_results.ts";
-import type { Running } from "./tool_running.ts";
+import { type Running, safely } from "./tool_running.ts";
 import { sampleFor } from "./tool_sampling.ts";
 import type { TurnScope } from "./turn_scope.ts";
 
@@ -19,7 +19,9 @@ export async function execute(
   const deadline = new AbortController();
   const signal = parallel ? AbortSignal.any([scope.signal, deadline.signal]) : scope.signal;
   const context = toolContext(one, approved, signal, scope);
+  const release = scope.silence?.hold(ownLimit(one, parallel, scope));
   const work = started(one, context);
+  if (release) work.finally(release);
   const stopped = new Promise<ToolOutcome>((resolve) => {
     const onAbort = () =>
       void within(work, 3_000).then((late) => resolve(late ?? interrupted(one.call.name)));
@@ -36,6 +38,12 @@ export async function execute(
     isError: true,
     effect: "unknown",
   };
+}
+
+/** Seconds that the call may be silent; 0: as long as anything else. */
+function ownLimit({ tool, args }: Running, parallel: boolean, scope: TurnScope): number {
+  const own = safely(() => tool?.limitSeconds?.(args, scope.settings) ?? 0, 0);
+  return parallel ? Math.max(own, scope.parallelTimeoutSeconds) : own;
 }
 
 /** What a tool throws, at once or later, is its result. */

@@ -1,7 +1,7 @@
 /**
  * The first rows of a turn (core.md D.4 `session_turn_leases`): they are stored when the conversation is nobody else's
  * and stands where this program believes it does. While another program runs a turn in it, this one waits a little;
- * what that program has added is read before anything follows it.
+ * what that program has added is read before anything follows it. What one has deleted is gone.
  */
 import { repairForResume } from "./resume.ts";
 import type { Message } from "./messages.ts";
@@ -15,7 +15,10 @@ const LOOK_MS = 50;
 /** Times in a row that the conversation may have moved on; then it is taken as it is. */
 const MAX_MOVES = 3;
 
-/** Throws `session_busy`, and has stored nothing, where the other program goes on; `AbortError` on a cancel. */
+/**
+ * Throws `session_busy`, and has stored nothing, where the other program goes on, `session_not_found` where it has
+ * deleted the conversation; `AbortError` on a cancel.
+ */
 export async function storeFirstRows(
   turn: TurnInput,
   rows: TurnRows,
@@ -36,7 +39,8 @@ export async function storeFirstRows(
         turn.catchUp();
         continue;
       }
-      if (clock.monotonic() - started >= WAIT_MS) throw error;
+      const isOver = refusal.code !== "session_busy" || clock.monotonic() - started >= WAIT_MS;
+      if (isOver) throw error;
     }
     await clock.delay(LOOK_MS, { signal });
   }

@@ -78,6 +78,14 @@ export class TurnEnds {
     return await this.#answer(answer);
   }
 
+  /** The last row, and below it what people are told of edits that failed; the text as it is shown. */
+  async #tell(text: string, answer: ModelAnswer | null, finishReason: string, shown = true): Promise<string> {
+    const footer = this.#turn.scope.failedEdits?.footer() ?? "";
+    const addendum = footer === "" ? "" : BLANK_LINE + footer;
+    await this.#rows.appendText(text, answer, finishReason, shown, addendum);
+    return text + addendum;
+  }
+
   #isOnlyAnnounced(answer: ModelAnswer): boolean {
     const { scope, toolSpecs } = this.#turn;
     if (toolSpecs.length === 0 || this.#draft.announcements >= MAX_ANNOUNCEMENTS) return false;
@@ -86,8 +94,8 @@ export class TurnEnds {
   }
 
   async #answer(answer: ModelAnswer): Promise<Ending> {
-    const text = this.#draft.with(answer.text);
-    await this.#rows.appendText(text, answer, answer.finish);
+    const own = this.#draft.with(answer.text);
+    const text = await this.#tell(own, answer, answer.finish);
     return { outcome: "completed", text, exitReason: `text_response(finish_reason=${answer.finish})` };
   }
 
@@ -102,8 +110,8 @@ export class TurnEnds {
 
   /** The output cap has won; `otherwise` is the text where none has come. */
   async cutShort(answer: ModelAnswer, otherwise: string, finishReason = "length"): Promise<Ending> {
-    const text = this.#draft.with(answer.text) || otherwise;
-    await this.#rows.appendText(text, answer, finishReason);
+    const own = this.#draft.with(answer.text) || otherwise;
+    const text = await this.#tell(own, answer, finishReason);
     return { outcome: "max_tokens", text, exitReason: "text_response(finish_reason=length)", partial: true };
   }
 
@@ -134,8 +142,11 @@ export class TurnEnds {
   }
 
   /** The answer came with the last housekeeping calls and has been shown then. */
-  async #answeredBefore(text: string, answer: ModelAnswer): Promise<Ending> {
-    await this.#rows.appendText(text, answer, "stop", false);
+  async #answeredBefore(own: string, answer: ModelAnswer): Promise<Ending> {
+    const { scope } = this.#turn;
+    const wasHidden = scope.hidesInterim === true;
+    if (wasHidden) scope.publish({ type: "text.delta", text: this.#rows.clean(own) });
+    const text = await this.#tell(own, answer, "stop", wasHidden);
     return { outcome: "completed", text, exitReason: "fallback_prior_turn_content" };
   }
 
@@ -200,8 +211,7 @@ export class TurnEnds {
     const shown = this.#draft.text;
     const told = shown ? `\n\n${why}` : why;
     this.#turn.scope.publish({ type: "text.delta", text: told });
-    const text = shown + told;
-    await this.#rows.appendText(text, null, "incomplete");
+    const text = await this.#tell(shown + told, null, "incomplete");
     return { outcome: "max_turns", text, exitReason, partial: true };
   }
 
@@ -210,14 +220,16 @@ export class TurnEnds {
     this.#draft.drop();
     const answer = await this.#calls.call([], SUMMARY_REQUEST);
     if (answer.type === "cancelled") return await this.interrupted(answer);
-    const text = answer.type === "done" && answer.text.trim() ? answer.text : NO_SUMMARY;
-    await this.#rows.appendText(text, answer, "stop");
+    const own = answer.type === "done" && answer.text.trim() ? answer.text : NO_SUMMARY;
+    const text = await this.#tell(own, answer, "stop");
     return { outcome: "max_turns", text, exitReason: `max_iterations_reached(${max}/${max})`, partial: true };
   }
 
   /** `null`: between two model calls. */
   async interrupted(answer: ModelAnswer | null): Promise<Ending> {
-    this.#turn.steering.take();
+    const { scope, steering } = this.#turn;
+    // Who stops a turn means what was said to it, too; a turn that fell silent has not been told to forget it.
+    if (!scope.silence?.stopped) steering.take();
     const shown = this.#draft.with(answer?.text ?? "");
     const seconds = Math.round((answer?.elapsedMs ?? 0) / 1000);
     const stored = shown ||

@@ -26,8 +26,11 @@ export function failureOf(error: HermesError): ModelFailure {
   return { kind: "config", message: error.message, provider: "", model: "", retryable: false };
 }
 
-/** For a turn that was refused because another program runs one in the conversation; `null` for any other end. */
-export function busyElsewhere({ outcome, exitReason, failure }: TurnResult): HermesError | null {
-  if (outcome !== "failed" || exitReason !== "session_busy") return null;
-  return new HermesError("session_busy", failure?.message ?? "session busy");
+/**
+ * For a turn that was refused because another program runs one in the conversation (`session_busy`), or has deleted it
+ * (`session_not_found`); `null` for any other end.
+ */
+export function refusedElsewhere({ outcome, exitReason, failure }: TurnResult): HermesError | null {
+  if (outcome !== "failed" || (exitReason !== "session_busy" && exitReason !== "session_not_found")) return null;
+  return new HermesError(exitReason, failure?.message ?? exitReason);
 }

@@ -83,17 +83,24 @@ export class TurnRows {
     if (text) this.#turn.scope.publish({ type: "text.end", text: this.clean(text), final: false });
   }
 
-  /** The last row of the turn. `shown`: the text has been on the stream; false: it was made up for the row. */
+  /**
+   * The last row of the turn. `shown`: the text has been on the stream; false: it was made up for the row. `addendum`
+   * is shown after it and not stored: the model is never sent it as words of its own.
+   */
   async appendText(
     text: string,
     answer: ModelAnswer | null,
     finishReason: string,
     shown = true,
+    addendum = "",
   ): Promise<void> {
     // Nothing follows it: the conversation is given back with it.
     this.#turn.transcript.endTurn();
     await this.append([this.#assistant(text, answer, finishReason)]);
-    if (shown) this.#turn.scope.publish({ type: "text.end", text: this.clean(text), final: true });
+    const { scope } = this.#turn;
+    if (addendum) scope.publish({ type: "text.delta", text: shown ? addendum : addendum.trimStart() });
+    const whole = shown ? text + addendum : addendum.trimStart();
+    if (whole !== "" || shown) scope.publish({ type: "text.end", text: this.clean(whole), final: true });
   }
 
   #assistant(text: string | null, answer: ModelAnswer | null, finishReason: string): AssistantMessage {

@@ -5,14 +5,17 @@
 import type { Platform } from "@/platform/mod.ts";
 import type { AskOutcome, AskPayload, SmartVerdict } from "./asks.ts";
 import type { ChildCall, Delegator } from "./delegation_api.ts";
+import type { Deferral } from "./deferred_tools.ts";
 import type { CoreEventBody } from "./events.ts";
 import type { Eyes } from "./eyes.ts";
+import type { FailedEdits } from "./failed_edits.ts";
 import type { Guardrails } from "./guardrails.ts";
 import type { FitImage } from "./image_fitting.ts";
 import type { Message } from "./messages.ts";
 import type { EditPolicy, FileAccess, Guard, GuardContext, SessionScope, Tool } from "./ports.ts";
 import type { Sampler } from "./sampler.ts";
 import type { Settings } from "./settings.ts";
+import type { TurnSilence } from "./turn_silence.ts";
 
 export interface TurnScope {
   readonly sessionId: string;
@@ -27,7 +30,10 @@ export interface TurnScope {
   readonly files: FileAccess;
   readonly sessionScope: SessionScope;
   readonly guard: Guard;
+  /** What may be called, shown or not. */
   readonly tools: ReadonlyMap<string, Tool>;
+  /** Which of them are not shown; absent: none. */
+  readonly deferral?: Deferral;
   readonly editPolicy: EditPolicy;
   readonly guardrails: Guardrails;
   /** Plan mode, as it is now: the user may switch it while the turn runs. */
@@ -46,6 +52,12 @@ export interface TurnScope {
   /** Whether news that come after the turn are told to the model; absent: they are. */
   readonly hearsLater?: boolean;
   readonly parallelTimeoutSeconds: number;
+  /** Text that comes with tool calls is held back and dropped (`interim.ts`). */
+  readonly hidesInterim?: boolean;
+  /** Edits that have failed; absent: nobody wants to know. */
+  readonly failedEdits?: FailedEdits;
+  /** Stops the turn when nothing happens; absent: nobody does. */
+  readonly silence?: Pick<TurnSilence, "hold" | "stopped">;
   publish(body: CoreEventBody): void;
   /** Writes rows now; never throws. */
   store(messages: readonly Message[]): Promise<void>;

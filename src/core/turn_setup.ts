@@ -7,12 +7,15 @@ import { abortable, isAbort, within } from "@/lib/abort.ts";
 import { localDay } from "./budgets.ts";
 import { rootOf, settingsOf } from "./delegation.ts";
 import type { ChildCall } from "./delegation_api.ts";
+import { decideDeferral, isDeferrable, shownSpecs, TOOL_CALL } from "./deferred_tools.ts";
 import { configuredEffort } from "./efforts.ts";
 import { createEyes } from "./eyes.ts";
 import { Guardrails } from "./guardrails.ts";
 import { HermesError } from "./errors.ts";
+import { FailedEdits } from "./failed_edits.ts";
 import { fallbackEntries, withEffort } from "./fallbacks.ts";
 import type { TurnResult } from "./events.ts";
+import { showsInterim, withoutInterim } from "./interim.ts";
 import { promptTokens, textOf, type Usage } from "./messages.ts";
 import { PLAN_MODE } from "./plan_mode.ts";
 import type { GuardContext, ModelChoice, ModelClient, ResolvedModel, Tool } from "./ports.ts";
@@ -26,6 +29,7 @@ import { usableTools } from "./offered_tools.ts";
 import type { LiveSession } from "./session.ts";
 import type { SubmitOptions, UserInput } from "./session_api.ts";
 import { compactSession } from "./session_compaction.ts";
+import { withCommandHome } from "./command_home.ts";
 import { askHuman } from "./turn_asks.ts";
 import { catchUp } from "./turn_begin.ts";
 import type { TurnInput } from "./turn_input.ts";
@@ -57,7 +61,12 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
   if (tooSmall) return tooSmall;
   const settling = session.outside.settling(turn.controller.signal);
   if (settling) await settling;
-  const tools = offered(session, turn.options, model);
+  const usable = offered(session, turn.options, model);
+  const deferral = usable.some(isDeferrable)
+    ? await decideDeferral(usable, { model, settings, last: session.deferral })
+    : null;
+  session.deferral = deferral;
+  const tools = [...usable, ...deferral?.bridge ?? []];
   const theirs = (turn.options.clientTools ?? []).filter((spec) =>
     !tools.some((tool) => tool.name === spec.name)
   );
@@ -80,7 +89,11 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
       )
     ),
     toolSpecs: [
-      ...tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+      ...shownSpecs(usable, deferral).map(({ name, description, parameters }) => ({
+        name,
+        description,
+        parameters,
+      })),
       ...theirs,
     ],
     ...(theirs.length === 0 ? {} : { clientTools: new Set(theirs.map((tool) => tool.name)) }),
@@ -95,7 +108,7 @@ export async function prepareTurn(session: LiveSession, turn: PendingTurn): Prom
     maxTokens: modelSettings.max_tokens,
     maxSteps: turn.options.maxSteps ?? agent.max_turns,
     backpressure: () => session.hub.takeBackpressure(),
-    onShown: (text, reasoning) => session.setInflight(text, reasoning),
+    onShown: (text, reasoning) => session.setInflight(scope.hidesInterim ? "" : text, reasoning),
     ...(services.redactStream ? { redactStream: () => services.redactStream!() } : {}),
     takeNotices: () => session.takeNotices(),
     putBackNotices: (notices) => session.scope.putBack(notices),
@@ -207,13 +220,17 @@ function createScope(
   const refusals = new Refusals();
   let started = false;
   let early: string | null = null;
-  const publish: TurnScope["publish"] = (body) => {
+  const hidesInterim = !showsInterim(settings, session.surface);
+  const tell: TurnScope["publish"] = (body) => {
+    // Which tool it is about is known when the call is there.
+    if (body.type === "tool.generating" && body.name === TOOL_CALL && session.deferral !== null) return;
     if (body.type === "usage") session.tally.notePrompt(promptTokens(body.usage));
     session.publish(turn.id, body);
     if (body.type !== "turn.start") return;
     started = true;
     if (early !== null) warn(early);
   };
+  const publish = hidesInterim ? withoutInterim(tell) : tell;
   /** `turn.start` is first, also when the user's own row waits. */
   function warn(text: string): void {
     if (started) publish({ type: "status", kind: "warn", text });
@@ -247,12 +264,17 @@ function createScope(
     roots: session.roots,
     home: services.home,
     get childEnv() {
-      return services.childEnv();
+      return withCommandHome(services.childEnv(), {
+        platform: services.platform,
+        home: services.home,
+        settings,
+      });
     },
     files: session.files,
     sessionScope: session.scope,
     guard: services.guard,
     tools: new Map(tools.map((tool) => [tool.name, tool])),
+    ...(session.deferral ? { deferral: session.deferral } : {}),
     get editPolicy() {
       return session.editPolicy;
     },
@@ -283,6 +305,11 @@ function createScope(
       },
     }),
     contextWindow: model.contextWindow,
+    ...(hidesInterim ? { hidesInterim } : {}),
+    ...(settings.display.file_mutation_verifier === false
+      ? {}
+      : { failedEdits: new FailedEdits(session.cwd) }),
+    ...(session.silence ? { silence: session.silence } : {}),
     parallelTimeoutSeconds: Number(services.env?.("HERMES_CONCURRENT_TOOL_TIMEOUT_S") ?? "") || 420,
     publish,
     store: async (messages) => {
@@ -292,7 +319,8 @@ function createScope(
         // A cancel waits for what is as good as kept, and not for a lock.
         return await within(saving.catch(() => true), CANCEL_SAVE_MS) ?? true;
       });
-      if (!saved) warn(session.transcript.warning ?? "Saving is delayed");
+      const news = saved ? null : session.transcript.takeWarning();
+      if (news !== null) warn(news);
     },
     guardContext,
     ask: (payload, callId, toolName) => askHuman(session, turn, { payload, callId, toolName }, publish),

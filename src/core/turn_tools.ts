@@ -88,7 +88,10 @@ export class TurnTools {
   #withRepairedNames(calls: readonly RawToolCall[]): RawToolCall[] {
     const { scope, clientTools } = this.#parts.turn;
     const names = [...scope.tools.keys(), ...clientTools ?? []];
-    return calls.map((call) => ({ ...call, name: repairToolName(call.name, names) ?? call.name }));
+    return calls.map((call) => {
+      const named = { ...call, name: repairToolName(call.name, names) ?? call.name };
+      return scope.deferral?.unwrap(named) ?? named;
+    });
   }
 
   /** The largest results of a batch go to files until the batch fits (core.md A.13). */

@@ -15,6 +15,8 @@ export interface LogOptions {
   redact(text: string): string;
   /** Least level that is written. */
   level: LogLevel;
+  /** Least level that goes to `write`, where that is to have less than `keep`. */
+  shown?: LogLevel;
   name: string;
   /** Milliseconds since the epoch. */
   now(): number;
@@ -65,9 +67,11 @@ export function createLogger(options: LogOptions): LineLogger {
     const text = oneLine(options.redact(message));
     const time = options.now();
     const line = `${stamp(time)} [${level}] ${options.name}: ${text}`;
-    options.write(
-      options.format === "json" ? jsonLine({ time, level, name: options.name, message: text }) : line,
-    );
+    if (RANK[level] >= RANK[options.shown ?? options.level]) {
+      options.write(
+        options.format === "json" ? jsonLine({ time, level, name: options.name, message: text }) : line,
+      );
+    }
     options.keep?.(level, line);
   };
   return { debug: log("DEBUG"), info: log("INFO"), warn: log("WARNING"), error: log("ERROR") };

@@ -169,6 +169,7 @@ function makeTool(name: string, recipe: Recipe, reader: string | null, server: S
       locations: [],
       startText: Object.keys(args).length > 0 ? JSON.stringify(args, null, 2) : "",
     }),
+    limitSeconds: () => (server.config.connectTimeoutMs + server.config.timeoutMs) / 1000,
     execute: async (args, context) => {
       const place: ResultPlace = { tool: name, reader, context };
       try {

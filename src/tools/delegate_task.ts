@@ -50,6 +50,8 @@ export function createDelegateTask(): Tool {
       },
     },
     parallel: "never",
+    // Each of its subagents is watched by itself.
+    limitSeconds: () => Infinity,
     available: ({ settings }) => settings.delegation.max_spawn_depth > 0,
     describe: delegateTask,
     execute: (args, context) => settle(() => run(args, context)),

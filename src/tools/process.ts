@@ -166,6 +166,8 @@ export function createProcess(limiter: NoticeLimiter): Tool {
     describe: process,
     // What goes to a shell's stdin is a command like any other.
     command: (args) => args.action === "submit" || args.action === "write" ? maybeString(args, "data") : null,
+    // Only `wait` takes its time.
+    limitSeconds: (args, { terminal }) => args.action === "wait" ? Math.max(1, terminal.timeout) : 0,
     execute: (args, context) => settle(() => run(args, context, limiter)),
   };
 }

@@ -5,7 +5,7 @@
  */
 import { dirname, join } from "node:path";
 import { within } from "@/lib/abort.ts";
-import type { SessionScope, ToolContext } from "@/core/contract.ts";
+import { makeCommandHome, type SessionScope, type ToolContext } from "@/core/contract.ts";
 import type { Child, ChildExit, Platform, SpawnOptions } from "@/platform/mod.ts";
 import { ToolError } from "./args.ts";
 import { bashArguments, isTooLong, type LoginSetup, parseReport, quote } from "./shell_script.ts";
@@ -87,6 +87,7 @@ export class ShellSession {
       this.#base = context.cwd;
       this.#cwd = context.cwd;
     }
+    await makeCommandHome(this.#platform, context.settings, context.childEnv);
     const wanted = workdir ?? this.#cwd;
     const cwd = await this.#nearestDirectory(wanted);
     const env = {

@@ -14,6 +14,7 @@ import type {
   Skills,
   SkillSummary,
 } from "@/core/contract.ts";
+import { withCommandHome } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { absolutePath } from "./paths.ts";
 import { parseSkill, type SkillHead } from "./skills_document.ts";
@@ -138,7 +139,7 @@ export class SkillRegistry implements Skills {
     const text = await renderSkill(body, skill.dir, {
       ...context,
       ...this.deps,
-      childEnv: this.deps.childEnv(),
+      childEnv: withCommandHome(this.deps.childEnv(), { ...this.deps, settings: context.settings }),
     });
     return [
       `[The user runs the skill "${skill.name}" (folder ${skill.dir}). Follow its instructions.]`,

@@ -3,7 +3,7 @@
  * (`skills.template_vars`), and `` !`command` `` replaced by what the command prints, only with `skills.inline_shell`.
  */
 import { within } from "@/lib/abort.ts";
-import type { Settings } from "@/core/contract.ts";
+import { makeCommandHome, type Settings } from "@/core/contract.ts";
 import type { Child, Platform } from "@/platform/mod.ts";
 
 const MAX_OUTPUT = 4_000;
@@ -65,6 +65,7 @@ async function runSnippet(command: string, dir: string, context: RenderContext):
     if (output.length < MAX_OUTPUT) output += decoder.decode(chunk, { stream: true });
   };
   try {
+    await makeCommandHome(platform, settings, childEnv);
     child = platform.spawn("/bin/sh", ["-c", command], {
       cwd: dir,
       env: { ...childEnv },

@@ -44,14 +44,14 @@ function redactMode(command: string): RedactMode {
 }
 
 /** Seconds; throws when it is no usable number, or too long for the foreground. */
-function readTimeout(args: Args, context: ToolContext, background: boolean): number {
-  const fallback = Math.max(1, context.settings.terminal.timeout);
+function readTimeout(args: Args, { settings }: Pick<ToolContext, "settings">, background: boolean): number {
+  const fallback = Math.max(1, settings.terminal.timeout);
   if (args.timeout === undefined || args.timeout === null) return fallback;
   const value = maybeNumber(args, "timeout");
   if (value === null || value < 1) {
     throw new ToolError("Argument 'timeout' must be a whole number of seconds, at least 1");
   }
-  const most = context.settings.terminal.max_foreground_timeout ?? MAX_FOREGROUND_S;
+  const most = settings.terminal.max_foreground_timeout ?? MAX_FOREGROUND_S;
   if (!background && value > most) {
     throw new ToolError(
       `A foreground timeout of ${value}s is over the limit of ${most}s. Start the command with background=true ` +
@@ -257,6 +257,7 @@ export function createTerminal(shared: TerminalShared): Tool {
       const written = maybeString(args, "workdir");
       return written ? absolutePath(written, here, platform.homeDir()) : here;
     },
+    limitSeconds: (args, settings) => readTimeout(args, { settings }, readBoolean(args, "background")),
     async execute(args, context) {
       try {
         const command = readText(args, "command");

@@ -6,6 +6,7 @@ import { createDefaultSoul } from "../../src/core/soul.ts";
 import { createConfig } from "../../src/config/mod.ts";
 import { createDenoPlatform } from "../../src/platform/deno.ts";
 import type { Platform } from "../../src/platform/mod.ts";
+import { makeStore } from "../store/rig.ts";
 import { assertEquals } from "../support/assert.ts";
 import { makeScriptedCore, openSession, prompt } from "../support/scripted_core.ts";
 
@@ -100,12 +101,15 @@ Deno.test("FC-18: the home is cared for once in an hour", async () => {
   await using place = await makePlace();
   let now = 5_000;
   const clock = { ...place.platform.clock, monotonic: () => now };
+  await using rig = await makeStore();
+  const { store } = rig;
   const care = new HomeCare({
     platform: { ...place.platform, clock },
     log: LOG,
     home: place.home,
     settings: () => createConfig({ platform: place.platform }).settings(),
-  });
+    store: () => store,
+  }, () => false);
   const isCaredFor = async () => {
     await place.put("cache/web/old.md", 30 * DAY_S);
     care.turnEnded();

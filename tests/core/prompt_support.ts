@@ -67,8 +67,9 @@ export async function makePromptBench(): Promise<PromptBench> {
     build: (overrides) => buildSystemPrompt(facts(overrides)),
     async write(path, text) {
       const full = path.startsWith("/") ? path : `${cwd}/${path}`;
-      await Deno.mkdir(full.slice(0, full.lastIndexOf("/")), { recursive: true });
-      await Deno.writeTextFile(full, text);
+      // Through the platform: what it has seen in this turn of the event loop is seen anew.
+      await real.files.mkdir(full.slice(0, full.lastIndexOf("/")));
+      await real.files.write(full, new TextEncoder().encode(text));
     },
     [Symbol.asyncDispose]: () => Deno.remove(base, { recursive: true }),
   };

@@ -5,44 +5,23 @@
 import { listKeys } from "../../src/config/keys.ts";
 import { assertEquals } from "../support/assert.ts";
 
-const NO_POOLS = "several keys of one provider are not rotated yet";
 const NO_LOGINS = "logins (OAuth) are not spoken yet";
-const NO_PRUNING = "old sessions are deleted by hand: `hermes sessions delete`";
-const NO_SEARCH = "tools are always offered whole";
 const NO_JOBS = "there are no scheduled jobs";
 
 /** Accepted, so that a file from elsewhere is no error, and without effect. */
 const IGNORED_KEYS: Readonly<Record<string, string>> = {
   "model.auth_mode": NO_LOGINS,
-  "credential_pool_strategies": NO_POOLS,
   "openrouter.response_cache": "what OpenRouter is sent for it is not documented",
   "openrouter.response_cache_ttl": "what OpenRouter is sent for it is not documented",
-  "agent.environment_probe": "the prompt names the system and its directory only",
-  "agent.gateway_timeout": "it is for bots in chats, whose turns nobody can stop",
   "agent.verify_on_stop": "the contract wants it off",
   "terminal.backend": "commands run on this machine only",
-  "terminal.home_mode": "commands see the user's own HOME",
-  "tools.tool_search.enabled": NO_SEARCH,
-  "tools.tool_search.threshold_pct": NO_SEARCH,
-  "tools.tool_search.search_default_limit": NO_SEARCH,
-  "tools.tool_search.max_search_limit": NO_SEARCH,
   "approvals.cron_mode": NO_JOBS,
-  "approvals.destructive_slash_confirm": "hosts ask before they send such a command",
   "approvals.unattended_mode": "what cannot be asked is always refused",
-  "sessions.auto_prune": NO_PRUNING,
-  "sessions.retention_days": NO_PRUNING,
-  "sessions.min_interval_hours": NO_PRUNING,
-  "display.interim_assistant_messages": "every front end gets them and decides itself",
-  "display.file_mutation_verifier": "the results of tools tell which edits have failed",
-  "display.show_cost": "front ends show what the usage events say",
 };
 
 /** Words that also stand for other things: that they occur says nothing. */
 const COMMON = new Set([
   "terminal.backend",
-  "tools.tool_search.enabled",
-  "sessions.retention_days",
-  "display.interim_assistant_messages",
 ]);
 
 /** core.md E.5, without provider keys and addresses (core.md F.1). */
@@ -64,11 +43,7 @@ const ENVIRONMENT = [
   ["HERMES_DUMP_REQUESTS", "HERMES_QUIET", "HERMES_TIMEZONE"],
 ].flat();
 
-const IGNORED_ENVIRONMENT: Readonly<Record<string, string>> = {
-  HERMES_SESSION_SOURCE: "the door says what a session's source is",
-  HERMES_EXEC_ASK: "it is for bots in chats",
-  HERMES_QUIET: "stdout holds nothing but answers as it is",
-};
+const IGNORED_ENVIRONMENT: Readonly<Record<string, string>> = {};
 
 /** Code without its comments; where keys are declared does not count as reading them. */
 async function readCode(): Promise<string> {

@@ -57,6 +57,29 @@ Deno.test("core D.2: a warning names the class of the failure", async () => {
   assertEquals(transcript.warning, "Saving is delayed (session_persistence_failed:locked): locked");
 });
 
+Deno.test("acp D6: the warning is taken once for each time that saving begins to fail", async () => {
+  const { transcript } = scene(2);
+  assertEquals(transcript.takeWarning(), null);
+  await transcript.append([user("a")]);
+  assertEquals(transcript.takeWarning(), "Saving is delayed: locked");
+  await transcript.append([user("b")]);
+  assertEquals([transcript.takeWarning(), transcript.warning], [null, "Saving is delayed: locked"]);
+  assertEquals([await transcript.flush(), transcript.takeWarning()], [true, null]);
+
+  let isLocked = true;
+  const store = {
+    appendMessages: () => isLocked ? Promise.reject(new Error("locked")) : Promise.resolve([1]),
+  } as unknown as SessionStore;
+  const twice = new Transcript(() => store, "s1");
+  await twice.append([user("a")]);
+  assertEquals(twice.takeWarning(), "Saving is delayed: locked");
+  isLocked = false;
+  assertEquals(await twice.flush(), true);
+  isLocked = true;
+  await twice.append([user("b")]);
+  assertEquals([twice.takeWarning(), twice.takeWarning()], ["Saving is delayed: locked", null]);
+});
+
 Deno.test("core D.2: rows whose write is refused late stay before the rows that came meanwhile", async () => {
   const written: unknown[][] = [];
   const first = Promise.withResolvers<number[]>();

@@ -23,7 +23,7 @@ interface Kit extends AsyncDisposable {
 
 async function makeKit(skills: Json = {}, env: Record<string, string> = {}): Promise<Kit> {
   const bench = await makeBench();
-  const settings = { skills: { ...SKILLS, ...skills } } as unknown as Settings;
+  const settings = { skills: { ...SKILLS, ...skills }, terminal: {} } as unknown as Settings;
   const warnings: string[] = [];
   const registry = new SkillRegistry({
     platform: { ...bench.platform, os: "linux" },

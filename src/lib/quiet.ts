@@ -1,0 +1,7 @@
+/**
+ * `HERMES_QUIET` (core.md E.5): on stderr stand errors, warnings and what is told only once, and no progress, notice
+ * or banner.
+ */
+export function isQuiet(env: Readonly<Record<string, string | undefined>>): boolean {
+  return /^(1|true|yes|on)$/i.test(env["HERMES_QUIET"]?.trim() ?? "");
+}
