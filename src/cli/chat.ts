@@ -5,12 +5,14 @@
  */
 import type { Hermes } from "@/app/mod.ts";
 import type { Session, TurnResult } from "@/core/contract.ts";
+import { isQuiet } from "@/lib/quiet.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs } from "./args.ts";
 import { blockReasonOf } from "./blocked_calls.ts";
 import { answerAsks } from "./chat_asks.ts";
 import { commandNames, isCommand, runCommand, skillNames } from "./chat_commands.ts";
 import { type ChatView, createChatView } from "./chat_view.ts";
+import { costLine } from "./cost_line.ts";
 import { describeError } from "./errors.ts";
 import { type BlockReason, EXIT, exitCodeOfTurn } from "./exit_codes.ts";
 import {
@@ -55,7 +57,10 @@ export function run(args: readonly string[], platform: Platform): Promise<number
         let skills: readonly string[] = [];
         if (input.isTty) void skillNames(hermes).then((names) => skills = names);
         input.offer(() => [...commandNames({ hermes }), ...skills].map((name) => `/${name} `));
-        const view = createChatView(terminal, hermes.settings().display.show_reasoning);
+        const view = createChatView(terminal, {
+          showReasoning: hermes.settings().display.show_reasoning,
+          quiet: isQuiet(platform.env()),
+        });
         return await converse({ hermes, terminal, input, view, session }, parsed);
       });
     } finally {
@@ -152,7 +157,7 @@ async function runTurn(chat: Chat, text: string): Promise<Step> {
   try {
     const result = await Promise.race([handle.done, left]);
     if (result === null) return { leave: true, exitCode: EXIT.interrupted };
-    view.turnEnd(result);
+    view.turnEnd(result, hermes.config.get("display.show_cost") === true ? costLine(result) : null);
     if (mustLeave) return { leave: true, exitCode: EXIT.interrupted };
     await asks.idle();
     if (asks.unattended) return { ...NEXT, exitCode: EXIT.needsApproval };
@@ -186,7 +191,7 @@ async function hasModel(chat: Chat): Promise<boolean> {
 }
 
 function greet({ hermes, session, view, input }: Chat): void {
-  if (!input.isTty) return;
+  if (!input.isTty || isQuiet(hermes.platform.env())) return;
   const model = session.model!;
   const title = session.title ? `, session "${session.title}"` : "";
   const label = model.isDemo

@@ -41,7 +41,7 @@ const LOCAL: readonly LocalCommand[] = [
   },
   {
     name: "new",
-    aliases: [],
+    aliases: ["clear"],
     argsHint: "[title]",
     description: "Start a new session",
     run: async (chat, args) => {
@@ -97,9 +97,13 @@ export async function runCommand(chat: Chat, text: string): Promise<CommandOutco
 
 async function dispatch(chat: Chat, name: string, args: string): Promise<CommandOutcome> {
   const local = LOCAL.find((command) => command.name === name || command.aliases.includes(name));
-  if (local) return await local.run(chat, args);
-  const command = chat.hermes.commands.find(name, "cli");
+  const command = local ?? chat.hermes.commands.find(name, "cli");
   if (!command) return await callSkill(chat, name, args);
+  if (isDestructive(chat, command.name)) {
+    const { mayThrowAway } = await import("./confirm_command.ts");
+    if (!await mayThrowAway(chat, command.name, command.description)) return DONE;
+  }
+  if (local) return await local.run(chat, args);
   const result = await chat.hermes.commands.run(command.name, args, {
     session: chat.session,
     surface: "cli",
@@ -116,6 +120,12 @@ async function dispatch(chat: Chat, name: string, args: string): Promise<Command
       if (result.notice) chat.view.info(result.notice);
       return { type: "prefill", message: result.message };
   }
+}
+
+/** The registry says so; `/new` is made here, but it is the gateway's. */
+function isDestructive({ hermes: { commands } }: Chat, name: string): boolean {
+  const command = commands.find(name, "cli") ?? commands.find(name, "gateway");
+  return command?.destructive === true;
 }
 
 /** A skill is a command of its own (core.md B.11): its text is the prompt. */

@@ -12,7 +12,8 @@ import { WordFlow } from "./word_flow.ts";
 export interface ChatView {
   readonly prompt: string;
   event(event: CoreEvent): void;
-  turnEnd(result: TurnResult): void;
+  /** `cost`: a line about what it has cost, if that is to be shown. */
+  turnEnd(result: TurnResult, cost: string | null): void;
   banner(title: string, text: string): void;
   /** A remark of the program itself. */
   info(text: string): void;
@@ -27,7 +28,14 @@ export interface ChatView {
 
 type Block = "none" | "text" | "reasoning";
 
-export function createChatView(terminal: Terminal, showReasoning: boolean): ChatView {
+export interface ChatViewOptions {
+  readonly showReasoning: boolean;
+  /** In a pipe nothing is told of what the agent does, nor what a turn has cost. */
+  readonly quiet: boolean;
+}
+
+export function createChatView(terminal: Terminal, { showReasoning, quiet }: ChatViewOptions): ChatView {
+  const hidesProgress = quiet && !terminal.stdoutIsTty;
   const paint = terminal.stdoutIsTty ? terminal.paint : terminal.notePaint;
   // What the cursor stands behind, and the call whose card is the last thing on the screen.
   let block: Block = "none";
@@ -76,26 +84,29 @@ export function createChatView(terminal: Terminal, showReasoning: boolean): Chat
         return endBlock();
       case "tool.start":
       case "tool.end":
-        return cards(event);
+        return hidesProgress ? undefined : cards(event);
       case "status":
-        return show(paint.yellow(`! ${withoutControls(event.text)}`));
+        return hidesProgress ? undefined : show(paint.yellow(`! ${withoutControls(event.text)}`));
       case "subagent": {
         const line = subagentLine(event.agent, event.step, paint, Math.min(terminal.columns, 100));
-        return line === null ? undefined : show(line);
+        return line === null || hidesProgress ? undefined : show(line);
       }
       case "session.rotated":
-        return show(paint.dim(`the conversation was compressed to ${event.after.messages} messages`));
+        return hidesProgress
+          ? undefined
+          : show(paint.dim(`the conversation was compressed to ${event.after.messages} messages`));
     }
   };
 
   return {
     prompt: terminal.stdoutIsTty ? `${paint.bold(paint.cyan("›"))} ` : "",
     event: onEvent,
-    turnEnd: (result) => {
+    turnEnd: (result, cost) => {
       endBlock();
       for (const line of endLines(result)) {
         show(line.isError ? paint.red(line.text) : paint.yellow(line.text));
       }
+      if (cost !== null && !hidesProgress) show(paint.dim(cost));
       if (terminal.stdoutIsTty) terminal.line();
     },
     banner: (title, text) => show(`${paint.bold(title)}  ${text}`),

@@ -30,6 +30,7 @@ const CHECKS: readonly (readonly [name: string, check: Check])[] = [
   ["permissions", checkPermissions],
   ["database", checkStore],
   ["model", checkModel],
+  ["keys", checkKeys],
   ["local models", checkLocalServers],
   ["programs", checkPrograms],
 ];
@@ -133,12 +134,13 @@ async function checkPermissions(hermes: Hermes): Promise<readonly Finding[]> {
   }
   if (platform.os === "windows") return [{ check: "home", status: "ok", message: config.home }];
   const findings: Finding[] = [];
-  for (const path of [config.envPath, config.path, `${config.home}/hermes.db`]) {
+  const authPath = `${config.home}/auth.json`;
+  for (const path of [config.envPath, authPath, config.path, `${config.home}/hermes.db`]) {
     const stat = await platform.files.stat(path);
     if (stat && (stat.mode & 0o077) !== 0) {
       findings.push({
         check: "permissions",
-        status: path === config.envPath ? "fail" : "warn",
+        status: path === config.envPath || path === authPath ? "fail" : "warn",
         message: `other users can read ${path}`,
         advice: `chmod 600 ${path}`,
       });
@@ -190,6 +192,13 @@ async function checkStore(hermes: Hermes): Promise<readonly Finding[]> {
   if (state === "ok") return [{ check: "database", status: "ok", message: `${path}, intact` }];
   const advice = `keep a copy, then: sqlite3 ${path} .recover`;
   return [{ check: "database", status: "fail", message: `${path}: ${state}`, advice }];
+}
+
+async function checkKeys(hermes: Hermes): Promise<readonly Finding[]> {
+  const path = `${hermes.config.home}/auth.json`;
+  if (await hermes.platform.files.stat(path) === null) return [];
+  const { checkPools } = await import("./doctor_keys.ts");
+  return await checkPools(hermes);
 }
 
 async function checkModel(hermes: Hermes, online: boolean): Promise<readonly Finding[]> {

@@ -7,6 +7,7 @@ import {
   type AskOutcome,
   assertNever,
   type CoreEvent,
+  type ModelCost,
   type ToolCallView,
   turnLimit,
   type TurnResult,
@@ -58,6 +59,16 @@ function outcomeText(outcome: AskOutcome): string {
   return outcome.answer.type === "choice" ? outcome.answer.choice : "answered";
 }
 
+/** As `hermes sessions show --json` has it of a whole conversation; `null` for what is not known. */
+function costJson(cost: ModelCost | undefined): Json {
+  return {
+    estimated_cost_usd: cost?.usd ?? null,
+    cost_status: cost?.status ?? "unknown",
+    cost_source: cost?.source ?? null,
+    pricing_version: cost?.version ?? null,
+  };
+}
+
 /** The fields of the result that are the turn's own; `run` adds the exit code and what was blocked. */
 export function resultJson(result: TurnResult): Json {
   const limit = turnLimit(result);
@@ -71,6 +82,7 @@ export function resultJson(result: TurnResult): Json {
     provider: result.provider,
     api_calls: result.apiCalls,
     usage: usageJson(result.usage),
+    cost: costJson(result.cost),
     ...(result.pendingSteer === null ? {} : { pending_steer: result.pendingSteer }),
     ...(result.warning === undefined ? {} : { warning: result.warning }),
     error: result.failure && {

@@ -98,6 +98,7 @@ export function renderMainHelp(version: string, groups: readonly CommandGroup[],
       ...definitions([
         ["HERMES_HOME", "Where config.jsonc, .env and hermes.db live (default ~/.hermes)"],
         ["HERMES_MODEL", "Model for new sessions, for example openrouter:anthropic/claude-sonnet-4.6"],
+        ["HERMES_QUIET", "1: errors and warnings on stderr, no progress, notices and banners"],
         ["NO_COLOR", "No colours"],
       ], paint),
     ], paint),

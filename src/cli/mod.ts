@@ -65,6 +65,12 @@ export const COMMANDS: readonly Command[] = [
     load: () => import("./model.ts"),
   },
   {
+    name: "auth",
+    summary: "Several keys of one provider: list, add, remove",
+    group: "Manage",
+    load: () => import("./auth.ts"),
+  },
+  {
     name: "mcp",
     summary: "Add, list, try, remove and log in at MCP servers",
     group: "Manage",

@@ -2,6 +2,7 @@
 import type { Hermes } from "@/app/mod.ts";
 import { ruleName, ruleText } from "@/approvals/mod.ts";
 import type { EditProposal, GuardContext, PolicyRule, Verdict } from "@/core/contract.ts";
+import { isYes } from "@/lib/yes.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs, UsageError } from "./args.ts";
 import { resolveCwd, tellWarnings, withHermes } from "./hermes_session.ts";
@@ -166,10 +167,14 @@ async function explain(context: Context): Promise<number> {
   for (const rule of rules) if (reasonOf(await judge([rule])).includes(ruleName(rule))) matching.push(rule);
   const deciding = matching.find((rule) => reason.includes(ruleName(rule))) ?? null;
   const effect = EFFECT[verdict.type];
+  const isAsked = effect === "ask" && isYes(hermes.config.env("HERMES_EXEC_ASK"));
   if (parsed.has("json")) {
     const key = deciding ? "policy.rules" : settingOf(reason)?.key ?? null;
     const facts = { call: shown, effect, decided_by: deciding?.number ?? null, config_key: key, reason };
-    terminal.line(JSON.stringify({ ...facts, matching: matching.map(({ number }) => number) }, null, 2));
+    const asks = isAsked ? { exec_ask: true } : {};
+    terminal.line(
+      JSON.stringify({ ...facts, ...asks, matching: matching.map(({ number }) => number) }, null, 2),
+    );
     return 0;
   }
   terminal.line(`${terminal.paint.bold(effect)}  ${shown}`);
@@ -183,6 +188,7 @@ async function explain(context: Context): Promise<number> {
       : "an earlier rule decides";
     terminal.line(`  also matches: ${ruleName(rule)}; ${why}`);
   }
+  if (isAsked) terminal.line("  HERMES_EXEC_ASK is set: yolo and smart mode do not answer this question");
   if (effect === "ask") terminal.line("  where nobody can be asked: it is not done");
   return 0;
 }

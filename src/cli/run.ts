@@ -6,8 +6,11 @@
 import type { Hermes } from "@/app/mod.ts";
 import { NOBODY_TO_ASK, type Session, type TurnHandle, turnLimit, type TurnResult } from "@/core/contract.ts";
 import { LONGEST_TIMER_MS } from "@/lib/abort.ts";
+import { isQuiet } from "@/lib/quiet.ts";
+import { isYes } from "@/lib/yes.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs, UsageError } from "./args.ts";
+import { costLine } from "./cost_line.ts";
 import { describeError } from "./errors.ts";
 import { EXIT, exitCodeOfTurn } from "./exit_codes.ts";
 import { recordOption } from "./record_option.ts";
@@ -32,7 +35,7 @@ export function run(args: readonly string[], platform: Platform): Promise<number
     const elapsed = () => Math.round(platform.clock.monotonic() - started);
     const view = parsed.has("json")
       ? createJsonView(terminal, elapsed)
-      : createTextView(terminal, parsed.has("quiet"));
+      : createTextView(terminal, isSilent(parsed, platform));
     try {
       return await runPrompt(parsed, platform, terminal, view);
     } catch (error) {
@@ -42,6 +45,10 @@ export function run(args: readonly string[], platform: Platform): Promise<number
       return told.exitCode;
     }
   });
+}
+
+function isSilent(parsed: ParsedArgs, platform: Platform): boolean {
+  return parsed.has("quiet") || isQuiet(platform.env());
 }
 
 async function runPrompt(
@@ -65,6 +72,9 @@ async function runPrompt(
     unsubscribe();
     const exitCode = codeOf(result, stop, view.blocked);
     view.end(session, handle.id, result, exitCode);
+    const showsCost = hermes.config.get("display.show_cost") === true && !isSilent(parsed, platform);
+    const cost = showsCost && result ? costLine(result) : null;
+    if (cost !== null) terminal.note(`hermes: ${cost}`);
     tellEnd(terminal, hermes, result, stop, view.blocked, timeoutS);
     return exitCode;
   });
@@ -151,10 +161,10 @@ function tellEnd(
 ): void {
   for (const line of endLines(result, stop, timeoutS)) terminal.note(fitToStderr(line));
   if (result?.warning) terminal.note(`hermes: warning: ${result.warning}`);
-  for (const line of blockedLines(blocked, hermes.config.path)) terminal.note(line);
+  for (const line of blockedLines(blocked, hermes.config)) terminal.note(line);
 }
 
-function blockedLines(blocked: readonly BlockedCall[], configPath: string): string[] {
+function blockedLines(blocked: readonly BlockedCall[], config: Hermes["config"]): string[] {
   const lines: string[] = [];
   const waiting = blocked.filter((call) => call.reason === "unattended" || call.reason === "timeout");
   if (waiting.length > 0) {
@@ -162,10 +172,9 @@ function blockedLines(blocked: readonly BlockedCall[], configPath: string): stri
     lines.push(...waiting.map((call) => `  ${call.title}`));
   }
   if (waiting.some((call) => !call.isEdit)) {
-    lines.push(
-      '  commands: allow all with --yolo, or one kind for good by answering "always" in hermes chat',
-    );
-    lines.push(`  (kept as command_allowlist in ${configPath})`);
+    const all = isYes(config.env("HERMES_EXEC_ASK")) ? "" : "all with --yolo, or ";
+    lines.push(`  commands: allow ${all}one kind for good by answering "always" in hermes chat`);
+    lines.push(`  (kept as command_allowlist in ${config.path})`);
   }
   if (waiting.some((call) => call.isEdit)) {
     lines.push("  sensitive files are only written after a question: use hermes chat");

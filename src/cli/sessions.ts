@@ -1,4 +1,4 @@
-/** `hermes sessions list|show|search|export|delete|restore`: the stored conversations of all doors. Calls no model. */
+/** `hermes sessions list|show|search|export|import|delete|prune|restore`: the stored conversations of all doors. Calls no model. */
 import type { Hermes } from "@/app/mod.ts";
 import type { Message, SessionRow } from "@/core/contract.ts";
 import { encodeFrame } from "@/lib/jsonl.ts";
@@ -28,7 +28,9 @@ const SUBCOMMANDS: Readonly<Record<string, (context: Context) => Promise<number>
   show,
   search,
   export: exportSessions,
+  import: async (context) => await (await import("./sessions_import.ts")).importSessions(context),
   delete: deleteSessions,
+  prune: async (context) => await (await import("./sessions_prune.ts")).prune(context),
   restore: (context) => restore(context, oneSession(context, "restore")),
 };
 

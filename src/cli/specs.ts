@@ -147,7 +147,7 @@ export const RUN: CommandSpec = {
     ...RECORD,
     { name: "json", summary: "JSON lines of events instead of text" },
     { name: "timeout", value: "<s>", summary: "Stop after so many seconds (exit code 5)" },
-    { name: "quiet", short: "q", summary: "No progress on stderr" },
+    { name: "quiet", short: "q", summary: "No progress on stderr; so does HERMES_QUIET=1" },
   ],
   examples: [
     ['hermes run "What does this repository do?"', "one question about the directory you are in"],
@@ -175,7 +175,8 @@ export const RUN: CommandSpec = {
       [
         "result",
         "always the last line: outcome, text, exit_code, error (code, message), blocked (title, tool, reason, " +
-        "message), model, provider, usage, api_calls, exit_reason, partial, is_demo, duration_ms, " +
+        "message), model, provider, usage, cost (estimated_cost_usd, null where a price is not known; cost_status, …), " +
+        "api_calls, exit_reason, partial, is_demo, duration_ms, " +
         "hermes.limit (kind, setting, text: which limit ended it)",
       ],
     ],
@@ -202,7 +203,9 @@ export const SESSIONS: CommandSpec = {
     "show <session>",
     "search <words…>",
     "export [session…]",
+    "import <file>",
     "delete <session…>",
+    "prune [--older-than <days>] [--dry-run]",
     "restore <session>",
   ],
   about:
@@ -212,7 +215,17 @@ export const SESSIONS: CommandSpec = {
     { name: "show", args: "<session>", summary: "The conversation as text" },
     { name: "search", args: "<words…>", summary: "Full-text search in all messages" },
     { name: "export", args: "[session…]", summary: "JSON lines on stdout, one session each (default: all)" },
+    {
+      name: "import",
+      args: "<file>",
+      summary: "What export has written; sessions that are here stay as they are",
+    },
     { name: "delete", args: "<session…>", summary: "Remove stored conversations" },
+    {
+      name: "prune",
+      args: "",
+      summary: "Remove conversations that ended long ago, and make the database smaller",
+    },
     {
       name: "restore",
       args: "<session>",
@@ -222,12 +235,21 @@ export const SESSIONS: CommandSpec = {
   options: [
     JSON_OUT,
     LIMIT,
-    { name: "source", value: "<name>", summary: "Only those of one door: acp, tui, api_server, cli" },
+    {
+      name: "source",
+      value: "<name>",
+      summary: "Only those of one door: acp, tui, api_server, cli, or what a host calls its own",
+    },
     { name: "redact", summary: "export: take out secrets" },
-    { name: "yes", short: "y", summary: "delete: do not ask" },
+    {
+      name: "older-than",
+      value: "<days>",
+      summary: "prune: since when they have ended (default sessions.retention_days)",
+    },
+    { name: "yes", short: "y", summary: "delete, prune: do not ask" },
     { name: "turn", value: "<n>", summary: "restore: to before the n-th message of yours" },
     { name: "before", value: "<row>", summary: "restore: to before the message with this row id" },
-    { name: "dry-run", summary: "restore: only say what would be done" },
+    { name: "dry-run", summary: "prune, restore: only say what would be done" },
     { name: "force", summary: "restore: also files that were changed since" },
   ],
   examples: [
@@ -430,6 +452,24 @@ export const COMPLETIONS: CommandSpec = {
   options: [],
 };
 
+export const AUTH: CommandSpec = {
+  usage: ["list [provider]", "add <provider> [--label <name>]", "remove <provider> <id>", "wake <provider>"],
+  about:
+    "Several keys of one provider, in auth.json of the data home: when one is refused, out of money or at its limit, " +
+    "the next one is used. A key is asked for or read from stdin, and never shown.",
+  subcommands: [
+    { name: "list", args: "[provider]", summary: "How often each was used, and which rest" },
+    { name: "add", args: "<provider>", summary: "Ask for one more key" },
+    { name: "remove", args: "<provider> <id>", summary: "Take one out, by its id or label" },
+    { name: "wake", args: "<provider>", summary: "Use those that rest again now" },
+  ],
+  options: [JSON_OUT, { name: "label", value: "<name>", summary: "add: what you call it" }],
+  examples: [
+    ["hermes auth add openrouter --label work", "asks for the key"],
+    ["pass show openrouter | hermes auth add openrouter", "from a password store"],
+  ],
+};
+
 /** By command name. */
 export const SPECS: Readonly<Record<string, CommandSpec>> = {
   acp: ACP,
@@ -444,6 +484,7 @@ export const SPECS: Readonly<Record<string, CommandSpec>> = {
   policy: POLICY,
   audit: AUDIT,
   setup: SETUP,
+  auth: AUTH,
   doctor: DOCTOR,
   demo: DEMO_COMMAND,
   version: VERSION,

@@ -84,6 +84,9 @@ export const yolo: Command = {
       throw new HermesError("invalid_argument", "Usage: /yolo [on|off]");
     }
     session.setYolo(word ? word === "on" : !session.yolo);
+    if (session.execAsk) {
+      return text("HERMES_EXEC_ASK is set: dangerous commands are asked about, whatever /yolo says.");
+    }
     return text(
       session.yolo ? "Dangerous commands run without asking." : "Dangerous commands are asked about.",
     );

@@ -18,6 +18,7 @@ export const create: Command = {
   category: "Session",
   surfaces: GATEWAY,
   needsIdle: false,
+  destructive: true,
   run: async (args, context) => opened("New session", await hostOf(context).create(args)),
 };
 

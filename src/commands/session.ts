@@ -10,6 +10,7 @@ export const reset: Command = {
   category: "Session",
   surfaces: ["acp", "cli"],
   needsIdle: true,
+  destructive: true,
   run: async (_args, { session }) => {
     const count = session.history().length;
     await session.reset();

@@ -17,8 +17,9 @@ export const undo: Command = {
   description: "Take back your last turns and what followed",
   argsHint: "[N]",
   category: "Session",
-  surfaces: GATEWAY,
+  surfaces: ["gateway", "cli"],
   needsIdle: true,
+  destructive: true,
   run: async (args, { session }) => {
     if (args !== "" && !/^[1-9]\d{0,5}$/.test(args)) {
       throw new HermesError("invalid_argument", `"${args}" is no number of turns: use /undo or /undo 2`);
@@ -40,7 +41,7 @@ export const retry: Command = {
   description: "Send your last message again",
   argsHint: "",
   category: "Session",
-  surfaces: GATEWAY,
+  surfaces: ["gateway", "cli"],
   needsIdle: true,
   run: async (_args, { session }) => {
     const undone = await undoTurns(session, 1);

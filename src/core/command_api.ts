@@ -107,6 +107,8 @@ export interface CommandInfo {
   readonly surfaces: readonly Surface[];
   /** Refused while a turn runs. */
   readonly needsIdle: boolean;
+  /** Takes back what was said, or leaves it: front ends ask first (`approvals.destructive_slash_confirm`). */
+  readonly destructive?: boolean;
 }
 
 export interface Commands {
