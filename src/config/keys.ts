@@ -116,9 +116,9 @@ const MODEL: Table = {
     response_cache: [
       bool,
       true,
-      "Let OpenRouter answer repeated requests from its cache. Accepted, not used.",
+      "Let OpenRouter answer from its cache what another session has asked within its time.",
     ],
-    response_cache_ttl: [int(1), 300, "Seconds such an answer is kept. Accepted, not used."],
+    response_cache_ttl: [int(1), 300, "Seconds such an answer is kept, at most 86,400."],
   },
   prompt_caching: {
     cache_ttl: [

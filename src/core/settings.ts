@@ -256,6 +256,12 @@ export interface Settings {
   };
   /** Wishes sent to OpenRouter with every call. */
   readonly provider_routing?: Readonly<Record<string, unknown>>;
+  readonly openrouter?: {
+    /** Answers are kept there and given again for the same request. */
+    readonly response_cache: boolean;
+    /** Seconds. */
+    readonly response_cache_ttl: number;
+  };
   readonly prompt_caching?: { readonly cache_ttl: "5m" | "1h" | "off" };
   readonly model_catalog?: {
     readonly enabled: boolean;

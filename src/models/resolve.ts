@@ -18,6 +18,7 @@ import {
   requireKey,
 } from "./credentials.ts";
 import { hostOf, isLocalEndpoint } from "./endpoints.ts";
+import { cacheHeaders } from "./openrouter_cache.ts";
 import { fastFactor } from "./fast_mode.ts";
 import type { FoundKey } from "./keys.ts";
 import { localKindOf } from "./local_kind.ts";
@@ -143,6 +144,10 @@ function finish(
     facts.context_length,
     target.entry?.context_length,
   ].find(isPlausibleWindow) ?? null;
+  const headers = {
+    ...(configured ? { ...settings.model.default_headers, ...settings.model.extra_headers } : {}),
+    ...target.entry?.extra_headers,
+  };
   return {
     model: {
       provider: target.provider,
@@ -159,10 +164,7 @@ function finish(
     },
     apiKey: key.key,
     keySource: key.from,
-    headers: {
-      ...(configured ? { ...settings.model.default_headers, ...settings.model.extra_headers } : {}),
-      ...target.entry?.extra_headers,
-    },
+    headers: target.provider === "openrouter" ? { ...cacheHeaders(settings, headers), ...headers } : headers,
     extraBody: {
       ...(target.provider === "openrouter" ? routingWishes(settings) : {}),
       ...target.entry?.extra_body,

@@ -11,8 +11,6 @@ const NO_JOBS = "there are no scheduled jobs";
 /** Accepted, so that a file from elsewhere is no error, and without effect. */
 const IGNORED_KEYS: Readonly<Record<string, string>> = {
   "model.auth_mode": NO_LOGINS,
-  "openrouter.response_cache": "what OpenRouter is sent for it is not documented",
-  "openrouter.response_cache_ttl": "what OpenRouter is sent for it is not documented",
   "agent.verify_on_stop": "the contract wants it off",
   "terminal.backend": "commands run on this machine only",
   "approvals.cron_mode": NO_JOBS,

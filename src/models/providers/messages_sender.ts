@@ -4,6 +4,7 @@
  */
 import type { Platform } from "@/platform/mod.ts";
 import { NO_KEY } from "../keys.ts";
+import { anewHeaders } from "../openrouter_cache.ts";
 import type { Runtime } from "../runtime.ts";
 import { readError } from "./error_body.ts";
 import { withoutLongContext } from "./long_context.ts";
@@ -15,16 +16,19 @@ const FAST_MODE = "fast-mode-2026-02-01";
 /** Throws when the address or a header cannot be used. */
 export function createMessagesSender(runtime: Runtime, platform: Platform): Send {
   const url = messagesUrl(runtime.model.baseUrl);
-  const headers = new Headers({
-    "content-type": "application/json",
-    "accept": "application/json",
-    "user-agent": "hermes",
-    "anthropic-version": VERSION,
-    ...keyHeaders(runtime.apiKey),
-    ...runtime.headers,
-  });
-  return async ({ body, signal, ordinaryContext }) => {
-    const base = ordinaryContext ? withoutLongContext(headers) : headers;
+  const headersWith = (own: Runtime["headers"]) =>
+    new Headers({
+      "content-type": "application/json",
+      "accept": "application/json",
+      "user-agent": "hermes",
+      "anthropic-version": VERSION,
+      ...keyHeaders(runtime.apiKey),
+      ...own,
+    });
+  const headers = headersWith(runtime.headers);
+  return async ({ body, signal, ordinaryContext, anew }) => {
+    const usual = anew ? headersWith(anewHeaders(runtime.headers)) : headers;
+    const base = ordinaryContext ? withoutLongContext(usual) : usual;
     const init = { method: "POST", headers: headersOf(body, base), body: JSON.stringify(body), signal };
     const response = await platform.fetch(url, init);
     if (response.ok) return response;

@@ -6,6 +6,7 @@
 import { OpenAI } from "openai";
 import type { Platform } from "@/platform/mod.ts";
 import { hostOf, isHostOf } from "../endpoints.ts";
+import { anewHeaders } from "../openrouter_cache.ts";
 import type { Runtime } from "../runtime.ts";
 import { withReason } from "./error_body.ts";
 import type { Send } from "./wire.ts";
@@ -15,9 +16,29 @@ const NOT_TOLD = "x-stainless-";
 
 /** The sender of one endpoint in one of the two wires. Throws on a malformed URL or header. */
 export function createSender(wire: "chat" | "responses", runtime: Runtime, platform: Platform): Send {
-  /** The same for every request to one endpoint, so the first one's are kept. */
+  const usual = createClient(runtime, platform);
+  let anewClient: OpenAI | null = null;
+  const path = wire === "responses" ? "/responses" : "/chat/completions";
+  // Not through the package's resources: they watch every value of the body while it is written as JSON, which takes
+  // many times as long, and their types are narrower than what other servers take.
+  return ({ body, timeoutMs, signal, anew }) => {
+    const client = anew
+      ? anewClient ??= createClient({ ...runtime, headers: anewHeaders(runtime.headers) }, platform)
+      : usual;
+    return client.post(path, {
+      body,
+      stream: body["stream"] === true,
+      signal,
+      timeout: timeoutMs,
+      maxRetries: 0,
+    }).asResponse();
+  };
+}
+
+function createClient(runtime: Runtime, platform: Platform): OpenAI {
+  /** The same for every request, so the first one's are kept. */
   let told: Headers | null = null;
-  const client = new OpenAI({
+  return new OpenAI({
     apiKey: runtime.apiKey,
     // Everything the package would take from the environment is stated here: it may belong to another host.
     adminAPIKey: null,
@@ -41,12 +62,6 @@ export function createSender(wire: "chat" | "responses", runtime: Runtime, platf
       return response.ok ? response : await withReason(response);
     },
   });
-  const path = wire === "responses" ? "/responses" : "/chat/completions";
-  // Not through the package's resources: they watch every value of the body while it is written as JSON, which takes
-  // many times as long, and their types are narrower than what other servers take.
-  return ({ body, timeoutMs, signal }) =>
-    client.post(path, { body, stream: body["stream"] === true, signal, timeout: timeoutMs, maxRetries: 0 })
-      .asResponse();
 }
 
 function toldHeaders(given: HeadersInit | undefined): Headers {

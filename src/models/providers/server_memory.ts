@@ -7,8 +7,10 @@ export interface ServerMemory {
   /** It refused the output cap that we add by ourselves. */
   refusesCap: boolean;
   readonly lessons: Set<Lesson>;
+  /** Digests of what it was asked, where it may answer from a cache. */
+  readonly asked: Set<string>;
 }
 
 export function newMemory(): ServerMemory {
-  return { answersWhole: false, refusesCap: false, lessons: new Set() };
+  return { answersWhole: false, refusesCap: false, lessons: new Set(), asked: new Set() };
 }

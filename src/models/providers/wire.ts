@@ -14,6 +14,8 @@ export interface RawRequest {
   readonly signal: AbortSignal;
   /** A beta for longer conversations was refused: it is not named again. */
   readonly ordinaryContext?: true;
+  /** No cache of the provider may answer it. */
+  readonly anew?: true;
 }
 
 /**

@@ -10,6 +10,7 @@ import type { ModelChunk, ModelRequest } from "@/core/contract.ts";
 import { AbortError, within } from "@/lib/abort.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { addressOf } from "../endpoints.ts";
+import { isAskedAgain, mayBeCached } from "../openrouter_cache.ts";
 import type { Runtime } from "../runtime.ts";
 import { adaptRequest, contentsOf, hasOldLargeImage } from "./adapt.ts";
 import type { Assembler } from "./assembler.ts";
@@ -183,6 +184,7 @@ export class WireCall {
     });
     const { signal } = this.#controller;
     const { baseUrl } = runtime.model;
+    const isAgain = mayBeCached(runtime.headers) && await isAskedAgain(body, memory.asked);
     const unwatch = watchConnect(platform, baseUrl, limits.connect, (message) => this.#expire(message));
     try {
       const response = await unlessAborted(
@@ -191,6 +193,7 @@ export class WireCall {
           timeoutMs: limits.whole,
           signal,
           ...(memory.lessons.has("no_long_context") ? { ordinaryContext: true } : {}),
+          ...(isAgain ? { anew: true } : {}),
         }),
         signal,
       );

@@ -55,6 +55,37 @@ Deno.test("core E.4: provider_routing goes to OpenRouter as it stands, and to no
   }
 });
 
+type Wire = "chat_completions" | "anthropic_messages";
+
+for (const api_mode of ["chat_completions", "anthropic_messages"] satisfies Wire[]) {
+  Deno.test(`core E.4: openrouter.response_cache lets another session have the answer, never the same one again: ${api_mode}`, async () => {
+    const told = async (config: Record<string, unknown>, provider = "openrouter") => {
+      const found: (readonly [string | undefined, string | undefined])[] = [];
+      await withCore({
+        model: { turns: ["one", "two", "three"] },
+        modelSettings: { provider, default: "vendor/scripted", api_mode },
+        config,
+      }, async ({ model, host, open }) => {
+        const { sid } = await open();
+        await host.turn(sid, "hi");
+        const { message } = await host.request("command.dispatch", { session_id: sid, name: "retry" });
+        await host.turn(sid, message);
+        const other = await open();
+        await host.turn(other.sid, "hi");
+        for (const { headers } of model.calls()) {
+          found.push([headers["x-openrouter-cache"], headers["x-openrouter-cache-ttl"]]);
+        }
+      });
+      return found;
+    };
+    assertEquals(await told({}), [["true", "300"], ["false", undefined], ["true", "300"]]);
+    assertEquals((await told({ openrouter: { response_cache_ttl: 100_000 } }))[0], ["true", "86400"]);
+    const none = [undefined, undefined] as const;
+    assertEquals(await told({ openrouter: { response_cache: false } }), [none, none, none]);
+    assertEquals(await told({}, "custom"), [none, none, none]);
+  });
+}
+
 Deno.test("core D.1: HERMES_DUMP_REQUESTS keeps what was sent when a call failed for good, without secrets", async () => {
   const secret = "sk-or-v1-0123456789abcdef0123456789abcdef";
   await withCore({
