@@ -133,4 +133,6 @@ export interface SessionOwners {
   ofSession(id: string): string | null;
   /** False when another key has it. */
   claimSession(id: string, keyId: string): Promise<boolean>;
+  /** Takes a claim back when no conversation came of it. */
+  releaseSession(id: string, keyId: string): Promise<void>;
 }

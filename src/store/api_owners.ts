@@ -54,4 +54,15 @@ export class ApiOwners implements SessionOwners {
     );
     return this.ofSession(id) === keyId;
   }
+
+  async releaseSession(id: string, keyId: string): Promise<void> {
+    await this.#writer.write(() =>
+      this.#db.run(
+        `DELETE FROM api_session_owners WHERE session_id = ? AND key_id = ?
+           AND NOT EXISTS (SELECT 1 FROM sessions WHERE id = api_session_owners.session_id)`,
+        id,
+        keyId,
+      )
+    );
+  }
 }

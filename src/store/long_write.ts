@@ -14,6 +14,8 @@ export class LongWrite<T> {
   readonly #db: Db;
   readonly #steps: Steps<T>;
   readonly #settle: { resolve(value: T): void; reject(error: unknown): void };
+  /** The last step was done; it is to be kept. */
+  #done: { readonly value: T } | null = null;
   #hasEnded = false;
 
   /** The transaction has begun. */
@@ -43,13 +45,17 @@ export class LongWrite<T> {
     while (!this.#hasEnded) this.#advance();
   }
 
+  /** Keeping much takes long by itself, so it is a step of its own. */
   #advance(): void {
     try {
-      const step = this.#steps.next();
-      if (!step.done) return;
+      if (this.#done === null) {
+        const step = this.#steps.next();
+        if (step.done) this.#done = { value: step.value };
+        return;
+      }
       this.#db.commitAlone();
       this.#hasEnded = true;
-      this.#settle.resolve(step.value);
+      this.#settle.resolve(this.#done.value);
     } catch (error) {
       this.#hasEnded = true;
       this.#db.rollBack();

@@ -211,9 +211,18 @@ export class TurnLeases {
     // Silent for too long: what was lost meanwhile is found out with the next row of each turn.
     if (now >= this.#knownUntil) return;
     try {
+      this.#forgetDeleted();
+      if (this.#held.size === 0) return;
       this.#knownUntil = await this.#writer.write(() => this.#register(now), RENEW_BUDGET_MS);
     } catch (error) {
       this.#log.debug(`The right to running turns was not renewed: ${String(error)}`);
+    }
+  }
+
+  /** What another program has deleted meanwhile is never given back. */
+  #forgetDeleted(): void {
+    for (const root of this.#held) {
+      if (!this.#db.get("SELECT 1 FROM sessions WHERE id = ?", root)) this.#held.delete(root);
     }
   }
 

@@ -142,7 +142,10 @@ Deno.test("owners: the first key has a session, until it is deleted", async () =
   const { owners } = rig.store;
   assertEquals([owners.ofSession("s"), await owners.claimSession("s", "k1")], [null, true]);
   assertEquals([await owners.claimSession("s", "k2"), await owners.claimSession("s", "k1")], [false, true]);
-  assertEquals(owners.ofSession("s"), "k1");
+  await owners.releaseSession("s", "k2");
+  assertEquals(owners.ofSession("s"), "k1", "only its own");
+  await owners.releaseSession("s", "k1");
+  assertEquals([owners.ofSession("s"), await owners.claimSession("s", "k2")], [null, true]);
 });
 
 Deno.test("callbacks: owed once the run has ended, taken by one server at a time, gone with the run", async () => {

@@ -217,6 +217,25 @@ Deno.test("core D.4: the lease of a running turn is renewed; one that was lost i
   store.close();
 });
 
+Deno.test("core D.4: a conversation that another program deletes during its turn is not held for ever", async () => {
+  await using rig = await makeStore({ file: true });
+  const clock = movedClock();
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const store = openStore(rig.path, { platform: clock.platform, log });
+  await store.createSession(sessionRow("s1"));
+  await store.appendMessages("s1", [user("one")], [], "begin");
+  const other = new DatabaseSync(rig.path);
+  other.exec("DELETE FROM messages; DELETE FROM sessions");
+  other.close();
+  const gone = await rejection(store.appendMessages("s1", [agent("two")], [], "end"));
+  assertEquals([gone.code, clock.beats], ["session_not_found", 1]);
+  clock.move(15_000);
+  clock.beat();
+  await new Promise((resolve) => setTimeout(resolve));
+  assertEquals(clock.beats, 0);
+  store.close();
+});
+
 Deno.test("core D.4: close() gives back what its program held; a refused session row leaves no lease", async () => {
   await using rig = await makeStore({ file: true });
   const other = rig.open();

@@ -8,12 +8,14 @@ import { bodyTooLarge, MAX_BODY_BYTES } from "./gates.ts";
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 const BODY_TIMEOUT_MS = 60_000;
+/** Levels of arrays and objects; what is written again as JSON is written by recursion. */
+const MAX_DEPTH = 500;
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Throws 400 for what is not UTF-8 JSON of an object, 413 above the limit, 408 when it never ends. */
+/** Throws 400 for what is not UTF-8 JSON of an object, or too deep, 413 above the limit, 408 when it never ends. */
 export async function readJsonObject(request: Request): Promise<JsonObject> {
   return parse(await readBytes(request));
 }
@@ -32,7 +34,17 @@ function parse(bytes: Uint8Array): JsonObject {
     throw badRequest("Invalid JSON in request body");
   }
   if (!isObject(value)) throw badRequest("Request body must be a JSON object");
+  if (isDeeper(value, MAX_DEPTH)) {
+    throw badRequest(`Request body is nested more than ${MAX_DEPTH} levels deep`);
+  }
   return value;
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  const inner = Array.isArray(value) ? value : Object.values(value);
+  return inner.some((each) => isDeeper(each, levels - 1));
 }
 
 async function readBytes(request: Request): Promise<Uint8Array> {

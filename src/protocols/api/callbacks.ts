@@ -8,6 +8,7 @@ import type { RunCallback } from "@/core/contract.ts";
 import { within } from "@/lib/abort.ts";
 import { checkPublicUrl } from "@/lib/url_safety.ts";
 import { badRequest } from "./errors.ts";
+import type { Kept } from "./kept/mod.ts";
 import type { Metrics } from "./metrics.ts";
 import { viewOf } from "./runs.ts";
 
@@ -23,13 +24,15 @@ const MAX_URL = 2000;
 
 export class Callbacks {
   readonly #hermes: Hermes;
+  readonly #kept: Kept;
   readonly #metrics: Metrics | null;
   readonly #stop = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #work: Promise<void> = Promise.resolve();
 
-  constructor(hermes: Hermes, metrics: Metrics | null) {
+  constructor(hermes: Hermes, kept: Kept, metrics: Metrics | null) {
     this.#hermes = hermes;
+    this.#kept = kept;
     this.#metrics = metrics;
   }
 
@@ -87,7 +90,7 @@ export class Callbacks {
   }
 
   async #deliver(): Promise<void> {
-    const { callbacks } = this.#hermes.store();
+    const { callbacks } = this.#kept;
     for (;;) {
       if (this.#stop.signal.aborted) return;
       const now = this.#now();
@@ -107,7 +110,7 @@ export class Callbacks {
   }
 
   async #try(callback: RunCallback): Promise<void> {
-    const { callbacks } = this.#hermes.store();
+    const { callbacks } = this.#kept;
     const pause = PAUSES[callback.attempts] ?? null;
     if (!(await callbacks.take(callback, this.#now() + (pause ?? TRY_MS / 1000)))) return;
     const problem = await this.#send(callback).catch((error) =>
@@ -122,7 +125,7 @@ export class Callbacks {
 
   /** `null` when it was taken, else why not. */
   async #send({ runId, url: text }: RunCallback): Promise<string | null> {
-    const row = this.#hermes.store().runs.get(runId);
+    const row = this.#kept.runs.get(runId);
     const url = new URL(text);
     const secret = this.#secret();
     const entry = this.#entryOf(url);

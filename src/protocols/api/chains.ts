@@ -10,7 +10,7 @@ import type { PlaceWish } from "./turn_places.ts";
 
 /** Throws 404 for an id that is unknown or no longer kept. */
 export async function requireChain(api: ApiService, id: string): Promise<ResponseRow> {
-  const row = await api.hermes.store().responses.get(id);
+  const row = await api.kept.responses.get(id);
   if (row && sees(api.caller, row.keyId)) return row;
   throw new ApiError(
     404,

@@ -58,7 +58,10 @@ export class IdempotencyCache {
     else if (this.#entries.get(key) === entry) this.#entries.delete(key);
   }
 
+  /** What has expired goes with the next request, since answers can be long. */
   #trim(): void {
+    const now = this.#clock.monotonic();
+    for (const [key, { expiresAt }] of this.#entries) if (expiresAt <= now) this.#entries.delete(key);
     for (const key of this.#entries.keys()) {
       if (this.#entries.size <= MAX_ENTRIES) return;
       this.#entries.delete(key);

@@ -22,10 +22,6 @@ export class OwnRuns {
     return this.#runs.live;
   }
 
-  isDurable(): boolean {
-    return this.#runs.isDurable();
-  }
-
   newRow(id: string, sessionId: string, model: string): RunRow {
     return { ...this.#runs.newRow(id, sessionId, model), ...ownedBy(this.#caller) };
   }

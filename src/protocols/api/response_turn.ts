@@ -22,7 +22,7 @@ import { responseEnd, ResponseRenderer } from "./render/responses.ts";
 import type { ResponseRequest } from "./schema/responses.ts";
 import { ignoredHeader, runtimeOf, type Selection, turnOptions, withSession } from "./selection.ts";
 import type { ApiService } from "./service.ts";
-import type { SessionHeaders } from "./session_headers.ts";
+import { sessionHeader, type SessionHeaders } from "./session_headers.ts";
 import { afterTurn, beforeTurn, type ResponseFacts, storeResponse } from "./stored_responses.ts";
 import { submitAndRead } from "./submit_and_read.ts";
 import type { PlaceWish, TurnPlace } from "./turn_places.ts";
@@ -77,7 +77,7 @@ interface Beginning {
 function begin(api: ApiService, draft: ResponseDraft, { place, results, show }: Beginning): RunningResponse {
   const { request, id } = draft;
   const { session } = place;
-  const selection = withSession(draft.selection, session, place.isNew);
+  const selection = withSession(api.hermes, draft.selection, session, place.isNew);
   api.admission.refuseWhenDraining();
   const instructions = request.instructions ?? draft.chain?.instructions ?? null;
   const renderer = rendererOf(api, draft, instructions);
@@ -224,7 +224,7 @@ function answerHeaders(
   sessionId: string,
 ): Record<string, string> {
   return {
-    "X-Hermes-Session-Id": headers.sessionId ?? sessionId,
+    "X-Hermes-Session-Id": sessionHeader(sessionId, headers),
     ...(headers.sessionKey === null ? {} : { "X-Hermes-Session-Key": headers.sessionKey }),
     ...ignoredHeader(request, selection),
   };

@@ -11,6 +11,8 @@ import { JOURNAL_LIMIT, type JournalEvent } from "./run_journal.ts";
 
 export interface RunsOptions {
   readonly instance: string;
+  /** Absent: the database alone. */
+  readonly store?: () => RunStore;
   /** Told after a run's end was saved. */
   onEnded(status: string): void;
   readonly isAlive?: (pid: number) => boolean;
@@ -154,16 +156,6 @@ export class Runs {
     }
   }
 
-  /** True when runs and their keys survive a restart. */
-  isDurable(): boolean {
-    try {
-      this.#store();
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
   /** The server goes away: what runs ends as `interrupted`. */
   interrupt(): void {
     this.#closing = true;
@@ -231,7 +223,7 @@ export class Runs {
   }
 
   #store(): RunStore {
-    return this.#hermes.store().runs;
+    return this.#options.store?.() ?? this.#hermes.store().runs;
   }
 
   #now(): number {

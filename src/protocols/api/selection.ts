@@ -14,6 +14,7 @@ import {
 } from "@/core/contract.ts";
 import { ApiError, badRequest } from "./errors.ts";
 import type { ModelFields } from "./schema/model.ts";
+import { hasCreatedModel } from "./session_defaults.ts";
 
 export type RouteSource = "session_model_override" | "model_routes" | "raw_request" | "global";
 
@@ -42,13 +43,19 @@ export function selectModel(
 }
 
 /**
- * A model chosen in the session itself outranks the request; one that was made for this request has none. Throws when
- * there is none to run on.
+ * A model chosen in the session itself outranks the request, and the request one that the session was created with; one
+ * that was made for this request has none. Throws when there is none to run on.
  */
-export function withSession(selection: Selection, session: Session, isNew = false): Selection {
+export function withSession(
+  hermes: Hermes,
+  selection: Selection,
+  session: Session,
+  isNew = false,
+): Selection {
   if (isNew) return selection;
   const { model } = session;
-  if (model?.source === "session") {
+  const isNamed = selection.choice !== undefined;
+  if (model?.source === "session" && !(isNamed && hasCreatedModel(hermes.store(), session))) {
     return { choice: undefined, source: "session_model_override", ...factsOf(model) };
   }
   if (selection.choice !== undefined || model) return selection;

@@ -8,6 +8,7 @@ import process from "node:process";
 import type { HermesBase, HermesStart } from "@/app/mod.ts";
 import { within } from "@/lib/abort.ts";
 import { disableNagle } from "@/lib/nodelay.ts";
+import { isQuiet } from "@/lib/quiet.ts";
 import { refuseNewer } from "@/store/version.ts";
 import type { ApiApp } from "./app.ts";
 import { readKeys } from "./api_keys.ts";
@@ -24,6 +25,8 @@ const BIND_TRIES = 5;
 const BIND_PAUSE_MS = 200;
 /** How long live turns and open streams may take to end after a signal. */
 const DRAIN_MS = 2_000;
+/** For requests that lie in a socket and have not been read yet: they are answered with 503, not by a closed connection. */
+const LAST_CALL_MS = 30;
 const BOOT_AFTER_MS = 50;
 /** Half of it after the last message a ping is sent, which has the other half to be answered. */
 const SOCKET_IDLE_SECONDS = 60;
@@ -119,7 +122,9 @@ async function start(hermes: HermesStart, config: ApiConfig): Promise<RunningSer
       await within(Promise.race([booted?.api.allRuns.settled() ?? Promise.resolve(), hurry]), DRAIN_MS);
       booted?.api.browsers.close();
       if (booted) await Promise.race([booted.api.callbacks.close(DRAIN_MS), hurry]);
+      await within(hurry, LAST_CALL_MS);
       await within(Promise.race([server.shutdown(), hurry]), DRAIN_MS);
+      booted?.api.kept.close();
     },
   };
 }
@@ -281,6 +286,7 @@ function announceKey(hermes: HermesBase, url: string, key: string, isJson: boole
   }
   stderr(`No API key was set. Made one and stored it in ${hermes.config.envPath}; it is shown only now:`);
   stderr(`  ${key}`);
+  if (isQuiet(hermes.platform.env())) return;
   stderr("Try it:");
   stderr(`  curl ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" \\`);
   stderr(`    -d '{"messages":[{"role":"user","content":"Hello"}]}'`);

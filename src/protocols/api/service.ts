@@ -11,6 +11,7 @@ import { Callbacks } from "./callbacks.ts";
 import { ChatSessions } from "./chat_sessions.ts";
 import { type ApiOptions, createFront, type Front } from "./front.ts";
 import { IdempotencyCache } from "./idempotency.ts";
+import { keepThings, type Kept } from "./kept/mod.ts";
 import { Lines } from "./lines.ts";
 import { LiveTurns } from "./live_turns.ts";
 import { OwnRuns } from "./own_runs.ts";
@@ -41,6 +42,8 @@ export interface ApiService extends Front, Rooms {
   /** Runs of all keys, for the server's start and end. */
   readonly allRuns: Runs;
   readonly callbacks: Callbacks;
+  /** Runs and responses, on disk or, while that fails, in memory. */
+  readonly kept: Kept;
   readonly idempotency: IdempotencyCache;
   /** Browsers that were lent to sessions. */
   readonly browsers: BrowserSlot;
@@ -60,9 +63,11 @@ export function createService(
   front: Front = createFront(hermes, options),
 ): ApiService {
   const instance = hermes.platform.ids.hex(16);
-  const callbacks = new Callbacks(hermes, front.metrics);
+  const kept = keepThings(hermes);
+  const callbacks = new Callbacks(hermes, kept, front.metrics);
   const allRuns = new Runs(hermes, {
     instance,
+    store: () => kept.runs,
     onEnded: (status) => {
       front.metrics?.runEnded(status);
       callbacks.wake();
@@ -80,6 +85,7 @@ export function createService(
     instance,
     allRuns,
     callbacks,
+    kept,
     conversations: new Lines(),
     texts: new Map(),
     browsers: new BrowserSlot(),

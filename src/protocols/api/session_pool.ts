@@ -8,6 +8,7 @@ import type { Hermes } from "@/app/mod.ts";
 import { HermesError, type Message, type ModelChoice, type Session } from "@/core/contract.ts";
 import { type Caller, FULL, privately, sees } from "./callers.ts";
 import { ApiError } from "./errors.ts";
+import { Lines } from "./lines.ts";
 
 const SOURCE = "api_server";
 /** Sessions of this source are in no list, unless one asks for it. */
@@ -38,6 +39,8 @@ interface State {
   readonly uses: Map<string, number>;
   /** Sessions on their way out: they can be opened again when they are closed. */
   readonly closing: Map<string, Promise<void>>;
+  /** Who makes something under a new id. */
+  readonly claims: Lines;
 }
 
 export class SessionPool {
@@ -48,7 +51,7 @@ export class SessionPool {
   constructor(
     hermes: Hermes,
     caller: Caller = FULL,
-    state: State = { opened: new Map(), uses: new Map(), closing: new Map() },
+    state: State = { opened: new Map(), uses: new Map(), closing: new Map(), claims: new Lines() },
   ) {
     this.#hermes = hermes;
     this.#caller = caller;
@@ -83,13 +86,26 @@ export class SessionPool {
     return this.#caller.keyId === null && this.#hermes.store().owners.ofSession(id) !== null;
   }
 
-  /** Makes a new id the caller's; false when it is taken. */
-  async claim(id: string): Promise<boolean> {
+  /** Makes something under a new id, which is the caller's before; `null` when it is taken. A failure leaves it free. */
+  async claimFor<T>(id: string, make: () => Promise<T>): Promise<T | null> {
     const { keyId } = this.#caller;
-    if (keyId === null) return !this.isForeign(id);
-    const store = this.#hermes.store();
-    if (this.#hermes.sessions.get(id) || store.getSession(id)) return false;
-    return await store.owners.claimSession(id, keyId);
+    if (keyId === null) return this.isForeign(id) ? null : await make();
+    // One at a time: who fails must not take the claim of one who does not.
+    const leave = await this.#state.claims.enter(id);
+    try {
+      const store = this.#hermes.store();
+      if (this.#hermes.sessions.get(id) || store.getSession(id)) return null;
+      if (!(await store.owners.claimSession(id, keyId))) return null;
+      try {
+        return await make();
+      } catch (error) {
+        await store.owners.releaseSession(id, keyId)
+          .catch((again) => this.#hermes.log.warn(`api: the id ${id} stays taken: ${String(again)}`));
+        throw error;
+      }
+    } finally {
+      leave();
+    }
   }
 
   isUsed(id: string): boolean {
@@ -112,9 +128,8 @@ export class SessionPool {
   async create(id: string, options: NewSession): Promise<Session | null> {
     const { sessionKey, history, fingerprint, title, model } = options;
     const storeNow = options.storeNow ?? (options.passing === true ? false : "unless_locked");
-    if (options.passing !== true && !(await this.claim(id))) return null;
-    try {
-      return await this.#hermes.sessions.create({
+    const make = () =>
+      this.#hermes.sessions.create({
         id,
         source: options.unlisted === true ? UNLISTED : SOURCE,
         surface: SOURCE,
@@ -127,6 +142,8 @@ export class SessionPool {
         ...(model === undefined ? {} : { model }),
         storeNow,
       });
+    try {
+      return options.passing === true ? await make() : await this.claimFor(id, make);
     } catch (error) {
       if (error instanceof HermesError && error.code === "session_exists") return null;
       throw error;

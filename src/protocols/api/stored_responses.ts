@@ -64,7 +64,7 @@ export async function storeResponse(
     ...ownedBy(api.caller),
   };
   try {
-    await api.hermes.store().responses.put(row, RESPONSE_LIMIT);
+    await api.kept.responses.put(row, RESPONSE_LIMIT);
   } catch (error) {
     api.hermes.log.warn(`api: response ${facts.id} could not be stored: ${String(error)}`);
   }

@@ -62,6 +62,39 @@ Deno.test("api E4: a session named by header takes the result on its own transcr
   assertEquals([again.status, again.body.error.message], [400, "No user message found in messages"]);
 });
 
+Deno.test("api E4, D1: a named session takes results alone, some or all of them, and unknown ones not at all", async () => {
+  const calls = { steps: [CALL, { tool: "weather", id: "second", args: { city: "Bergen" } }] };
+  await using model = await startModelServer({ turns: [calls, "rain"] });
+  await using api = await startApi({ model });
+  const headers = { "X-Hermes-Session-Id": "mine" };
+  const open = { messages: [{ role: "user", content: "weather?" }], tools: CHAT_TOOLS };
+  const { message } = (await ask(api, "/v1/chat/completions", { body: open, headers })).body.choices[0];
+  assertEquals(message.tool_calls.length, 2);
+  const result = (id: unknown) => ({
+    ...open,
+    messages: [{ role: "tool", tool_call_id: id, content: "12 mm" }],
+  });
+  for (const body of [result("other"), result(5)]) {
+    assertEquals((await ask(api, "/v1/chat/completions", { body, headers })).status, 400);
+  }
+  const { id } = message.tool_calls[0];
+  assertEquals(
+    (await ask(api, "/v1/chat/completions", { body: result(id) })).status,
+    400,
+    "no session is named",
+  );
+  const second = await ask(api, "/v1/chat/completions", { body: result(id), headers });
+  assertEquals(second.body.choices[0].message.content, "rain");
+  const sent = model.calls()[1]!.body.messages.slice(1);
+  assertEquals(sent.map((entry: Wire) => [entry.role, entry.tool_call_id]), [
+    ["user", undefined],
+    ["assistant", undefined],
+    ["tool", id],
+    ["tool", "second"],
+  ]);
+  assertEquals((await ask(api, "/api/sessions")).body.data.length, 1, "a refused request leaves no session");
+});
+
 Deno.test("api E4: server tools of the same answer run first; ours win a name; none bars them", async () => {
   await using model = await startModelServer({
     turns: [{ steps: [{ tool: "terminal", args: { command: "touch made" } }, CALL] }, "quiet"],

@@ -205,6 +205,26 @@ Deno.test("keys: a title that another key's session has is taken, and does not s
   }
 });
 
+Deno.test("keys: an id under which nothing came about is free for everybody", async () => {
+  await using rig = await makeRig();
+  await using api = await startApi({ rig });
+  const { ann, bert } = await withKeys(rig, { ann: ["sessions"], bert: ["sessions"] });
+  const create = (key: string, id: string, title?: string) =>
+    outcome(api, key, "/api/sessions", { body: { id, ...(title === undefined ? {} : { title }) } });
+  assertEquals(await create(ann!, "source", "Plans"), [201, null]);
+  assertEquals(await create(ann!, "one", "Plans"), [400, "invalid_title"]);
+  const fork = { body: { id: "two", title: "Plans" } };
+  assertEquals(await outcome(api, ann!, "/api/sessions/source/fork", fork), [400, "invalid_title"]);
+  assertEquals(await create(bert!, "one"), [201, null]);
+  assertEquals(await create(api.key, "two"), [201, null]);
+  // Of several who want one id at the same moment it is one's, whatever becomes of the others.
+  const titles = ["Plans", "a", "Plans", "b", "Plans"];
+  const raced = await Promise.all(titles.map((title) => create(ann!, "three", title)));
+  assertEquals(raced.filter(([status]) => status === 201).length, 1);
+  assertEquals(await outcome(api, ann!, "/api/sessions/three"), [200, null]);
+  assertEquals(await outcome(api, bert!, "/api/sessions/three"), [404, "session_not_found"]);
+});
+
 Deno.test("keys: one Idempotency-Key under two keys is two runs; ownership outlives a restart", async () => {
   await using rig = await makeRig();
   await using model = await startModelServer({ turns: ["1", "2"] });

@@ -3,7 +3,7 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { startApi } from "../../support/api_driver.ts";
 import { startModelServer } from "../../support/model_server.ts";
 import { makeRig } from "../../support/program.ts";
-import { ask, refusal } from "./run_scene.ts";
+import { ask, refusal, untilStatus, type Wire } from "./run_scene.ts";
 
 const messages = [{ role: "user", content: "hi" }];
 
@@ -142,4 +142,26 @@ Deno.test("api 58: a saved endpoint that is dead is asked only with refresh=1, a
     dead.close();
     await accepting.catch(() => {/* closed */});
   }
+});
+
+Deno.test("D3: a request's model goes before the one that its session was created with, for that request only", async () => {
+  await using model = await startModelServer({ respond: () => "said" });
+  await using api = await startApi({ model });
+  assertEquals((await ask(api, "/api/sessions", { body: { id: "s", model: "b" } })).status, 201);
+  const used = async (path: string, body: Wire) => {
+    const before = model.calls().length;
+    const { status, body: answer } = await ask(api, path, { body });
+    if (answer.run_id) await untilStatus(api, answer.run_id, "completed");
+    assertEquals(status < 300, true);
+    return [model.calls()[before]!.body.model, answer.runtime?.route_source];
+  };
+  const path = "/api/sessions/s/chat";
+  assertEquals(await used(path, { message: "1" }), ["b", undefined]);
+  assertEquals(await used(path, { message: "2", model: "c" }), ["c", "raw_request"]);
+  assertEquals(await used("/v1/runs", { session_id: "s", input: "3", model: "c" }), ["c", undefined]);
+  assertEquals(await used(path, { message: "4" }), ["b", undefined]);
+  // A fork begins with what its source was created with.
+  assertEquals((await ask(api, "/api/sessions/s/fork", { body: { id: "child" } })).status, 201);
+  assertEquals(await used("/api/sessions/child/chat", { message: "5", model: "c" }), ["c", "raw_request"]);
+  assertEquals(await used("/api/sessions/child/chat", { message: "6" }), ["b", undefined]);
 });

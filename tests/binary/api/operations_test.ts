@@ -202,3 +202,22 @@ Deno.test("api A13: a request that was let in and is refused while draining leav
   assertEquals((await stopped).code, 0);
   assertEquals(query(rig, "SELECT id FROM sessions"), [{ id: session_id }]);
 });
+
+Deno.test("A13, D7: requests that are on their way when the signal comes are answered, not dropped", async () => {
+  await using model = await startModelServer({ respond: () => ({ steps: [{ stall: true }] }) });
+  const body = JSON.stringify({ messages: [{ role: "user", content: "hi" }] });
+  const statuses: string[] = [];
+  for (const ms of [20, 40, 60, 80, 100, 120]) {
+    await using api = await startApi({ model });
+    const answer = rawRequest(
+      api.port,
+      `POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${api.key}\r\n` +
+        `Connection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    assertEquals((await api.stop("SIGTERM")).code, 0);
+    statuses.push(/^HTTP\/1\.1 (\d+)/.exec(await answer)?.[1] ?? "dropped");
+  }
+  // Refused by a server that goes away, or begun and interrupted by it.
+  assertEquals(statuses.filter((status) => status !== "502" && status !== "503"), []);
+});

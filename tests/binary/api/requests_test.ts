@@ -235,3 +235,27 @@ Deno.test("api 13, 17, 30: what a turn cannot use is refused before it", async (
     await response.text();
   }
 });
+
+Deno.test("A7: a body nested beyond 500 levels is 400 on every route that reads one, not 500", async () => {
+  await using model = await startModelServer({ respond: () => "said" });
+  await using api = await startApi({ model });
+  const nested = (levels: number) => '{"a":'.repeat(levels) + "1" + "}".repeat(levels);
+  const paths: [string, string][] = [
+    ["/v1/chat/completions", '"messages":[{"role":"user","content":"x"}]'],
+    ["/v1/responses", '"input":"x"'],
+    ["/v1/runs", '"input":"x"'],
+    ["/api/sessions", '"title":"t"'],
+  ];
+  for (const [path, rest] of paths) {
+    for (const [levels, isTaken] of [[499, true], [500, false], [100_000, false]] as const) {
+      const body = `{"metadata":${nested(levels)},"text":{"format":{"type":"json_schema"}},${rest}}`;
+      const response = await api.call(path, { body, headers: { "Idempotency-Key": `k${levels}` } });
+      const answer = await response.json();
+      assertEquals([path, levels, response.ok], [path, levels, isTaken]);
+      if (isTaken) continue;
+      assertEquals([response.status, answer.error.type], [400, "invalid_request_error"]);
+      assertEquals(answer.error.message, "Request body is nested more than 500 levels deep");
+    }
+  }
+  assertEquals(api.stderr().includes("[ERROR]"), false);
+});

@@ -408,7 +408,8 @@ Deno.test("api 57: a response whose server was killed is served as incomplete", 
     }
   }
   await using api = await startApi({ model, rig });
-  assertEquals((await ask(api, `/v1/responses/${id}`)).body.status, "incomplete");
+  const { status, incomplete_details } = (await ask(api, `/v1/responses/${id}`)).body;
+  assertEquals([status, incomplete_details], ["incomplete", { reason: "server_restarted" }]);
   await respond(api, { input: "on", previous_response_id: id });
   assertMatch(sent(model, 1), /go.*on/);
 });
@@ -496,6 +497,8 @@ Deno.test("input items: earlier messages, replayed calls, system texts; truncati
       { role: "developer", content: "RULE" },
       { role: "user", content: "q1" },
       { type: "reasoning", summary: [] },
+      { type: "item_reference", id: "msg_1" },
+      { type: "compaction", id: "cmp_1", encrypted_content: "x" },
       { type: "function_call", call_id: "c1", name: "terminal", arguments: "{}" },
       { type: "function_call_output", call_id: "c1", output: "out1" },
       { type: "function_call", call_id: "c2", name: "terminal", arguments: "{}" },
@@ -506,6 +509,14 @@ Deno.test("input items: earlier messages, replayed calls, system texts; truncati
   assertMatch(model.calls()[0]!.body.messages[0].content, /\n\nRULE\n\nConversation started: /);
   assertMatch(sent(model, 0), /q1.*c1.*out1.*a1.*q2/);
   assertEquals(/c2/.test(sent(model, 0)), false);
+  const foreign = await ask(api, "/v1/responses", {
+    body: { input: [{ type: "image_generation_call" }, "q"] },
+  });
+  assertEquals([foreign.status, foreign.body.error.code, foreign.body.error.param], [
+    400,
+    "unsupported_content_type",
+    "input[0].content",
+  ]);
   const input = Array.from(
     { length: 121 },
     (_, n) => ({ role: n % 2 ? "assistant" : "user", content: `m${n}.` }),

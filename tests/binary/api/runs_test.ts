@@ -360,7 +360,12 @@ Deno.test("lost runs are found: newest first, by status and session, page by pag
   assertEquals(await list(`limit=2&after=${ids[1]}`), [[ids[2]], false]);
   assertEquals(await list("session_id=s1"), [[ids[0], ids[2]], false]);
   assertEquals(await list("status=running"), [[], false]);
-  assertEquals(await refusal(api, "/v1/runs?limit=x"), [400, "invalid_pagination"]);
+  assertEquals(await list("limit="), [ids, false]);
+  for (const query of ["limit=x", "limit=0", "limit=201", "after=run_none"]) {
+    assertEquals(await refusal(api, `/v1/runs?${query}`), [400, "invalid_pagination"]);
+  }
+  // No run is ever "done": an empty page would say that none is.
+  assertEquals(await refusal(api, "/v1/runs?status=done"), [400, null]);
 });
 
 Deno.test("a run is listed by the state that it has, from its first moment", async () => {
@@ -379,4 +384,32 @@ Deno.test("a run is listed by the state that it has, from its first moment", asy
   assertEquals(await listed("waiting_for_approval"), []);
   await untilStatus(api, id, "completed");
   assertEquals((await listed("completed")).length, 1);
+});
+
+Deno.test("B4.4, B4.3: a run that a limit ended is completed and partial, and says why, in its event and its status", async () => {
+  const todo = { steps: [{ tool: "todo", args: {} }] };
+  await using model = await startModelServer({ turns: [todo, todo, "so far"] });
+  await using api = await startApi({ model, config: { agent: { max_turns: 2 } } });
+  const id = await startRun(api);
+  const status = await untilStatus(api, id, "completed");
+  const end = (await eventsOf(api, id)).at(-2)!.json;
+  for (const told of [status, end]) {
+    assertEquals([told.output, told.partial, told.hermes.limit.kind], ["so far", true, "iterations"]);
+    assertMatch(told.turn_exit_reason, /max_iterations/);
+  }
+});
+
+Deno.test("E1: a cursor of any length beyond the end is one beyond the end", async () => {
+  await using model = await startModelServer({ turns: ["ok"] });
+  await using api = await startApi({ model });
+  const id = await startRun(api);
+  await untilStatus(api, id, "completed");
+  for (const cursor of ["7", "999999999999999999999", "9".repeat(400)]) {
+    const frames = await eventsOf(api, id, { "Last-Event-ID": cursor });
+    assertEquals(frames.map((frame) => frame.json?.event ?? frame.comment), [
+      "open",
+      "run.completed",
+      "stream closed",
+    ]);
+  }
 });

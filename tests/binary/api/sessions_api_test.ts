@@ -250,3 +250,60 @@ Deno.test("B10: toolsets and skills are lists", async () => {
   assertEquals((await ask(api, "/v1/skills")).body, { object: "list", data: [] });
   assertEquals((await ask(api, "/api/sessions")).body.data, []);
 });
+
+Deno.test("B10, A9: a session id in any letters is the same in bodies, addresses and headers, as UTF-8", async () => {
+  await using model = await startModelServer({ respond: () => "said" });
+  await using api = await startApi({ model });
+  const id = "Gespräch 日本";
+  const bytes = String.fromCharCode(...new TextEncoder().encode(id));
+  const path = `/api/sessions/${encodeURIComponent(id)}`;
+  assertEquals((await ask(api, "/api/sessions", { body: { id } })).body.session.id, id);
+  const answered = await ask(api, `${path}/chat`, { body: { message: "one" } });
+  assertEquals([answered.status, answered.headers.get("X-Hermes-Session-Id")], [200, bytes]);
+  const frames = await collectSse(await api.call(`${path}/chat/stream`, { body: { message: "two" } }));
+  assertEquals(frames.at(-1)!.event, "done");
+  const headers = { "X-Hermes-Session-Id": bytes };
+  const chat = await ask(api, "/v1/chat/completions", {
+    body: { messages: [{ role: "user", content: "three" }] },
+    headers,
+  });
+  assertEquals([chat.status, chat.headers.get("X-Hermes-Session-Id")], [200, bytes]);
+  const response = await ask(api, "/v1/responses", { body: { input: "four" }, headers });
+  assertEquals([response.status, response.headers.get("X-Hermes-Session-Id")], [200, bytes]);
+  // A chain has its session from the store.
+  const body = { input: "five", previous_response_id: response.body.id };
+  assertEquals((await ask(api, "/v1/responses", { body })).headers.get("X-Hermes-Session-Id"), bytes);
+  const { data } = (await ask(api, `${path}/messages`)).body;
+  const said = data.filter((m: { role: string }) => m.role === "user").map((m: { content: string }) =>
+    m.content
+  );
+  assertEquals(said, ["one", "two", "three", "four", "five"]);
+  // What is no UTF-8 is Latin-1, as browsers send it, and comes back as it was.
+  const latin = await ask(api, "/v1/responses", {
+    body: { input: "x" },
+    headers: { "X-Hermes-Session-Id": "é" },
+  });
+  assertEquals(latin.headers.get("X-Hermes-Session-Id"), "é");
+  assertEquals((await ask(api, "/api/sessions/%C3%A9")).status, 200);
+});
+
+Deno.test("A9: an id that no header or address could name is refused wherever it comes from, and nothing runs", async () => {
+  await using model = await startModelServer({ respond: () => "said" });
+  await using api = await startApi({ model });
+  for (const id of ["a\u0001b", "a\u007fb", "a\u0085b", "a\tb", "\ud800", ".", "a..b", "a/b", "c:x"]) {
+    assertEquals(await refusal(api, "/api/sessions", { body: { id } }), [400, "invalid_session_id"]);
+    assertEquals(await refusal(api, "/v1/runs", { body: { input: "x", session_id: id } }), [400, null]);
+  }
+  assertEquals(model.calls().length, 0);
+});
+
+Deno.test("B10: PATCH refuses an end reason that is none, instead of answering as if it had been taken", async () => {
+  await using api = await startApi({});
+  await ask(api, "/api/sessions", { body: { id: "s" } });
+  for (const end_reason of ["", " ", 5, true, [], {}, "x".repeat(101)]) {
+    const { status, body } = await ask(api, "/api/sessions/s", { method: "PATCH", body: { end_reason } });
+    assertEquals([status, body.error.param], [400, "end_reason"]);
+  }
+  const { body } = await ask(api, "/api/sessions/s", { method: "PATCH", body: { end_reason: null } });
+  assertEquals(body.session.end_reason, null);
+});

@@ -33,14 +33,10 @@ Deno.test("§0: a negative max_concurrent_runs is no limit", async () => {
   for (const id of ids) await untilStatus(api, id, "completed");
 });
 
-Deno.test("E1: the journal is as long as the configuration says, also over its end; A2: interim texts can be left out", async () => {
+Deno.test("E1: the journal is as long as the configuration says, also over its end", async () => {
   const long = { steps: [{ text: "word ", repeat: 400 }, TOOL] };
   await using model = await startModelServer({ turns: [long, "end"] });
-  await using api = await startApi({
-    model,
-    server: { run_journal_events: 300 },
-    config: { display: { platforms: { api_server: { interim_assistant_messages: false } } } },
-  });
+  await using api = await startApi({ model, server: { run_journal_events: 300 } });
   const id = await startRun(api);
   await untilStatus(api, id, "completed");
   const frames = (await eventsOf(api, id)).flatMap((frame) => frame.json ?? []);
@@ -49,7 +45,6 @@ Deno.test("E1: the journal is as long as the configuration says, also over its e
   assertEquals([notice.event, events.length, last.event], ["replay.truncated", 300, "run.completed"]);
   assertEquals(events.map((event) => event.seq), events.map((_, i) => notice.oldest_retained_seq + i));
   assert(frames.some((event) => event.event === "tool.completed"));
-  assertEquals(frames.some((event) => event.event === "message.interim"), false);
 });
 
 Deno.test("E1: fewer than 256 events are not kept by anyone's wish", async () => {

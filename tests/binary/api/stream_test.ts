@@ -212,3 +212,38 @@ Deno.test("a prompt of any text passes unharmed, there and back", async () => {
   assertEquals(model.calls()[0]!.body.messages.at(-1).content, text);
   assertEquals(contentOf(frames), text);
 });
+
+Deno.test("A12, A11, A9: every stream has the head of one, whichever route it comes from", async () => {
+  await using model = await startModelServer({ respond: () => "said" });
+  await using api = await startApi({ model });
+  const create = await api.call("/api/sessions", { body: { id: "s" } });
+  assertEquals(create.status, 201);
+  await create.body?.cancel();
+  const run = await (await api.call("/v1/runs", { body: { input: "x" } })).json();
+  const streams = [
+    await api.chat(HI),
+    await api.call("/v1/responses", { body: { input: "x", stream: true } }),
+    await api.call("/api/sessions/s/chat/stream", { body: { message: "x" } }),
+    await api.call(`/v1/runs/${run.run_id}/events`),
+  ];
+  const names = [
+    "Content-Type",
+    "Cache-Control",
+    "X-Accel-Buffering",
+    "X-Content-Type-Options",
+    "X-Frame-Options",
+    "Referrer-Policy",
+  ];
+  for (const stream of streams) {
+    assertEquals(names.map((name) => stream.headers.get(name)), [
+      "text/event-stream",
+      "no-cache",
+      "no",
+      "nosniff",
+      "DENY",
+      "no-referrer",
+    ]);
+    assertMatch(stream.headers.get("X-Request-Id")!, /^req_[0-9a-f]{24}$/);
+    await collectSse(stream);
+  }
+});

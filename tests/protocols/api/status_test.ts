@@ -14,6 +14,8 @@ Deno.test("api 4: detailed health needs the key and says how each part does, in 
     status: "ok",
     checks: {
       state_db: { status: "ok" },
+      response_store: { status: "ok" },
+      run_store: { status: "ok" },
       config: { status: "ok" },
       model: { status: "ok" },
       disk: { status: "ok", used_percent: 12.5, free_bytes: 1000 },
@@ -47,6 +49,8 @@ Deno.test("detailed health is 200 and degraded when a part fails, without its me
   assertEquals(readiness.checks.model, { status: "degraded", detail: "no_provider_configured" });
   assertEquals(readiness.checks.state_db, { status: "degraded", detail: "TypeError" });
   assertEquals(readiness.checks.disk.status, "degraded");
+  const unreadable = { status: "degraded", detail: "store_failed" };
+  assertEquals([readiness.checks.response_store, readiness.checks.run_store], [unreadable, unreadable]);
 });
 
 Deno.test("api 58: every true capability and every listed endpoint has a route that works", async () => {

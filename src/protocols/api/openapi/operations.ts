@@ -132,7 +132,7 @@ export const OPERATIONS: readonly Operation[] = [
     summary: "Runs, newest first",
     query: [
       ["limit", "integer", "1 to 200; 50 without."],
-      ["after", "string", "The last id of the page before."],
+      ["after", "string", "The last id of the page before; one that is no longer kept is 400."],
       ["status", "string", "Only those in this state."],
       ["session_id", "string", "Only those of this session."],
     ],

@@ -36,6 +36,13 @@ export const Content = z.union([
   z.array(z.union([Text, Image, Scalar])).check(z.maxLength(1000)),
 ]);
 
+const SessionId = z.optional(z.nullable(
+  z.string().check(
+    z.maxLength(256),
+    about("Any letters; no control characters, no `/`, `\\` or `..`, no drive letter."),
+  ),
+));
+
 /** How any of the turn-starting routes chooses a model. */
 const MODEL = {
   model: z.optional(z.string()).check(
@@ -133,7 +140,7 @@ export const ResponseRequest = z.looseObject({
 
 export const RunRequest = z.looseObject({
   input: Input,
-  session_id: z.optional(z.nullable(z.string().check(z.maxLength(256)))),
+  session_id: SessionId,
   instructions: z.optional(z.nullable(z.string())),
   conversation_history: z.optional(z.nullable(History)),
   previous_response_id: z.optional(z.nullable(z.string())),
@@ -163,7 +170,7 @@ export const ClarifyRequest = z.looseObject({
 export const SteerRequest = z.looseObject({ input: Content });
 
 export const SessionCreate = z.looseObject({
-  id: z.optional(z.nullable(z.string().check(z.maxLength(256)))),
+  id: SessionId,
   title: z.optional(z.nullable(z.string().check(z.maxLength(100)))),
   model: z.optional(z.string()).check(lenient),
   system_prompt: z.optional(z.nullable(z.string())),
@@ -171,11 +178,11 @@ export const SessionCreate = z.looseObject({
 
 export const SessionPatch = z.strictObject({
   title: z.optional(z.nullable(z.string().check(z.maxLength(100)))),
-  end_reason: z.optional(z.string()).check(lenient),
+  end_reason: z.optional(z.nullable(z.string().check(z.minLength(1), z.maxLength(100)))),
 });
 
 export const SessionFork = z.looseObject({
-  id: z.optional(z.nullable(z.string().check(z.maxLength(256)))),
+  id: SessionId,
   title: z.optional(z.nullable(z.string().check(z.maxLength(100)))),
 });
 

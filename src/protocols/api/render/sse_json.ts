@@ -1,14 +1,12 @@
 /** Text for the `data:` line of a frame: one line for every kind of reader, and never a line without end (FC-23). */
+import { lineJson } from "@/lib/line_json.ts";
 
-const LINE_BREAKS = /[\u2028\u2029\u0085]/g;
 /** Characters of a delta; a longer one is cut into several. */
 const MAX_DELTA = 16_384;
 
 /** JSON on one line, also for readers that take U+2028 and the like for line ends. */
 export function sseJson(value: unknown): string {
-  const text = JSON.stringify(value);
-  if (text.search(LINE_BREAKS) === -1) return text;
-  return text.replace(LINE_BREAKS, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+  return lineJson(value);
 }
 
 /** A delta as frames: `open` + JSON text + `close`, more than once when it is very long. */

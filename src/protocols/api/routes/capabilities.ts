@@ -78,7 +78,11 @@ export function getCapabilities(api: ApiService): Response {
       responses_api: true,
       responses_streaming: true,
       run_submission: true,
-      runs_idempotency: { supported: true, durable: api.runs.isDurable(), retention_seconds: 86400 },
+      runs_idempotency: {
+        supported: true,
+        durable: api.kept.trouble("runs") === null,
+        retention_seconds: 86400,
+      },
       run_status: true,
       run_events_sse: true,
       run_events_replay: true,

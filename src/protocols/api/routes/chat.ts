@@ -6,10 +6,10 @@
  *                                                                    └─► plain: result ─► JSON (or a shared one)
  */
 import {
-  busyElsewhere,
   type CoreEvent,
   type Message,
   NOBODY_TO_ASK,
+  refusedElsewhere,
   type TurnHandle,
   type TurnResult,
   type UserInput,
@@ -33,7 +33,7 @@ import {
   withSession,
 } from "../selection.ts";
 import type { ApiService } from "../service.ts";
-import { readSessionHeaders, type SessionHeaders } from "../session_headers.ts";
+import { readSessionHeaders, sessionHeader, type SessionHeaders } from "../session_headers.ts";
 import { SSE_HEADERS, SseStream } from "../sse.ts";
 import { submitAndRead } from "../submit_and_read.ts";
 
@@ -93,15 +93,18 @@ async function startTurn(
 ): Promise<RunningChat> {
   const { request, headers, id, slot } = chat;
   // No session is made for results that nobody has asked for.
-  if (request.prompt === null && headers.sessionId !== null) {
-    inputOf(request, api.pool.transcript(headers.sessionId) ?? []);
+  if (request.prompt === null) {
+    inputOf(
+      request,
+      headers.sessionId === null ? request.history : api.pool.transcript(headers.sessionId) ?? [],
+    );
   }
   // Nothing is stored for a turn that will not be.
   api.admission.refuseWhenDraining();
   const place = await api.chats.find(request, headers);
   const { session } = place;
   try {
-    const selection = withSession(chat.selection, session, place.isNew);
+    const selection = withSession(api.hermes, chat.selection, session, place.isNew);
     await untilFree(session, api.hermes.platform.clock);
     api.admission.refuseWhenDraining();
     const input = inputOf(request, place.history ?? session.history());
@@ -133,7 +136,10 @@ async function startTurn(
 function inputOf(request: ChatRequest, context: readonly Message[]): UserInput {
   if (request.prompt !== null) return { content: request.prompt };
   const asked = context.findLast((message) => message.role === "assistant")?.toolCalls ?? [];
-  const results = request.results.filter((result) => asked.some((call) => call.id === result.toolCallId));
+  const results = request.results.flatMap((result) => {
+    const call = asked.find(({ id }) => id === result.toolCallId);
+    return call ? [{ ...result, toolName: call.name }] : [];
+  });
   if (results.length === 0) throw badRequest("No user message found in messages");
   return { content: "", results };
 }
@@ -145,7 +151,7 @@ function answerHeaders(
   echoId: string,
 ): Record<string, string> {
   return {
-    "X-Hermes-Session-Id": echoId,
+    "X-Hermes-Session-Id": sessionHeader(echoId, headers),
     ...(headers.sessionKey === null ? {} : { "X-Hermes-Session-Key": headers.sessionKey }),
     ...ignoredHeader(request, selection),
   };
@@ -202,8 +208,8 @@ function shownModel(api: ApiService, request: ChatRequest): string {
 async function answerChat(api: ApiService, chat: Chat, signal: AbortSignal | null): Promise<StoredAnswer> {
   const { handle, selection, headers } = await startTurn(api, chat, false);
   const result = await untilDone(handle.done, () => handle.cancel(), signal);
-  const busy = busyElsewhere(result);
-  if (busy) throw busy;
+  const refused = refusedElsewhere(result);
+  if (refused) throw refused;
   return renderCompletion(result, {
     id: chat.id,
     created: chat.created,

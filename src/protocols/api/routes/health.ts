@@ -24,6 +24,8 @@ export async function getDetailedHealth(api: ApiService): Promise<Response> {
   const active = api.turns.size;
   const checks: Record<string, Check> = {
     state_db: probe(() => void hermes.store().getMeta("health")),
+    response_store: checkKept(api.kept.trouble("responses")),
+    run_store: checkKept(api.kept.trouble("runs")),
     config: checkConfig(api),
     model: probe(() => void hermes.models.resolve()),
     disk: await checkDisk(api),
@@ -64,6 +66,11 @@ function probe(run: () => void): Check {
   } catch (error) {
     return { status: "degraded", detail: errorName(error) };
   }
+}
+
+/** `memory`: what comes is lost at a restart. */
+function checkKept(trouble: string | null): Check {
+  return trouble === null ? { status: "ok" } : { status: "degraded", detail: trouble };
 }
 
 function errorName(error: unknown): string {

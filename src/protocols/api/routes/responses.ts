@@ -79,7 +79,7 @@ async function findChain(api: ApiService, request: ResponseRequest): Promise<Res
   if (request.history) return null;
   if (previousResponseId !== null) return await requireChain(api, previousResponseId);
   if (conversation === null) return null;
-  const { responses } = api.hermes.store();
+  const { responses } = api.kept;
   const id = responses.findByConversation(conversation);
   const row = id === null ? null : await responses.get(id);
   return row && sees(api.caller, row.keyId) ? row : null;

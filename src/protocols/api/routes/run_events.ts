@@ -134,6 +134,6 @@ function truncated(api: ApiService, id: string, oldest: number, requested: numbe
 function readCursor(request: Request): number {
   const text = request.headers.get("Last-Event-ID") ?? new URL(request.url).searchParams.get("last_seq") ??
     "";
-  const value = /^\d{1,15}$/.test(text.trim()) ? Number(text) : -1;
-  return value;
+  // However long it is: a number beyond the end is not one that cannot be read.
+  return /^\d+$/.test(text.trim()) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER - 1) : -1;
 }

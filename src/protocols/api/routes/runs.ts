@@ -13,6 +13,7 @@ import { canonicalJson } from "../canonical_json.ts";
 import { chainOf, requireChain } from "../chains.ts";
 import { ApiError, badRequest } from "../errors.ts";
 import { untilFree } from "../other_programs.ts";
+import type { RunStatus } from "../live_run.ts";
 import { RunProcesses } from "../run_processes.ts";
 import { runNotFound } from "../runs.ts";
 import { readRunRequest, type RunRequest } from "../schema/runs.ts";
@@ -94,7 +95,7 @@ async function submitRun(
   const place = await api.places.take(row.sessionId, wish);
   try {
     const { session } = place;
-    const selection = withSession(chosen, session, place.isNew);
+    const selection = withSession(api.hermes, chosen, session, place.isNew);
     await untilFree(session, api.hermes.platform.clock);
     api.admission.refuseWhenDraining();
     const settings = api.hermes.settings().gateway.api_server;
@@ -217,14 +218,36 @@ export async function getRun(api: ApiService, id: string): Promise<Response> {
 }
 
 const MAX_PAGE = 200;
+const STATUSES: ReadonlySet<string> = new Set<RunStatus>([
+  "queued",
+  "running",
+  "waiting_for_approval",
+  "waiting_for_clarify",
+  "stopping",
+  "completed",
+  "failed",
+  "cancelled",
+  "interrupted",
+]);
 
 /** Newest first; `after` is the last id of the page before. */
 export async function listRuns(api: ApiService, query: URLSearchParams): Promise<Response> {
-  const limit = Number(query.get("limit") ?? 50);
+  const limit = Number(query.get("limit") || 50);
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) {
     throw badRequest(`'limit' must be a number from 1 to ${MAX_PAGE}`, "invalid_pagination", "limit");
   }
   const [status, sessionId, after] = [query.get("status"), query.get("session_id"), query.get("after")];
+  // An empty page would say that there are none.
+  if (status !== null && !STATUSES.has(status)) {
+    throw badRequest(`'status' must be one of ${[...STATUSES].join(", ")}`, null, "status");
+  }
+  if (after !== null && !(await api.runs.stored(after))) {
+    throw badRequest(
+      "'after' names no run that is kept; begin at the first page",
+      "invalid_pagination",
+      "after",
+    );
+  }
   const rows = await api.runs.list({
     limit: limit + 1,
     ...(status === null ? {} : { status }),

@@ -3,11 +3,11 @@
  * stream asks for approvals under its run id; the plain form has nobody to ask.
  */
 import {
-  busyElsewhere,
   type CoreEvent,
   isUserTurn,
   type Message,
   NOBODY_TO_ASK,
+  refusedElsewhere,
   type Session,
   type TurnHandle,
   type TurnResult,
@@ -25,10 +25,11 @@ import { type ModelFields, readModelFields } from "../schema/model.ts";
 import { readText } from "../schema/runs.ts";
 import { runtimeOf, type Selection, selectModel, turnOptions, withSession } from "../selection.ts";
 import type { ApiService } from "../service.ts";
-import { readSessionHeaders } from "../session_headers.ts";
+import { systemOf } from "../session_defaults.ts";
+import { readSessionHeaders, sessionHeader } from "../session_headers.ts";
 import { SSE_HEADERS, SseStream } from "../sse.ts";
 import { submitAndRead } from "../submit_and_read.ts";
-import { requireRow, systemOf } from "./sessions.ts";
+import { requireRow } from "./sessions.ts";
 
 interface SessionTurn {
   readonly id: string;
@@ -57,9 +58,9 @@ export async function postSessionChat(
       runId: `run_${api.hermes.platform.ids.hex(32)}`,
       fields: readModelFields(body),
       prompt: readPrompt(body),
-      system: [systemOf(api, id), readSystem(body)].filter((text) => text !== "").join("\n"),
+      system: [systemOf(api.hermes.store(), id), readSystem(body)].filter((text) => text !== "").join("\n"),
       headers: {
-        "X-Hermes-Session-Id": id,
+        "X-Hermes-Session-Id": sessionHeader(id),
         ...(sessionKey === null ? {} : { "X-Hermes-Session-Key": sessionKey }),
       },
       slot,
@@ -97,7 +98,7 @@ async function start(
   if (!session) throw new ApiError(404, "session_not_found", `Session not found: ${turn.id}`);
   const release = api.pool.use(session);
   try {
-    const selection = withSession(chosen, session);
+    const selection = withSession(api.hermes, chosen, session);
     await untilFree(session, api.hermes.platform.clock);
     api.admission.refuseWhenDraining();
     const { fields, system } = turn;
@@ -126,8 +127,8 @@ async function start(
 async function plain(api: ApiService, turn: SessionTurn, signal: AbortSignal): Promise<Response> {
   const { handle, selection } = await start(api, turn, null);
   const result = await untilDone(handle.done, () => handle.cancel(), signal);
-  const busy = busyElsewhere(result);
-  if (busy) throw busy;
+  const refused = refusedElsewhere(result);
+  if (refused) throw refused;
   const { text, reason, hermes } = finishOf(result, api.redact);
   if (reason === "error" && text === "") {
     throw new ApiError(502, "agent_incomplete", hermes?.error ?? "The turn did not complete");

@@ -8,6 +8,7 @@ import { ApiError, badRequest } from "../errors.ts";
 import { messageView, sessionView } from "../render/sessions.ts";
 import { selectModel } from "../selection.ts";
 import type { ApiService } from "../service.ts";
+import { copyDefaults, forgetDefaults, keepModel, keepSystem, systemOf } from "../session_defaults.ts";
 import { checkSessionId } from "../session_headers.ts";
 import { readModelFields } from "../schema/model.ts";
 
@@ -67,7 +68,9 @@ export async function createSession(api: ApiService, request: Request): Promise<
   });
   const session = await quietly(api, creating);
   if (!session) throw sessionExists(id);
-  if (system !== null) await api.hermes.store().setMeta(systemKey(id), system);
+  const store = api.hermes.store();
+  if (system !== null) await keepSystem(store, id, system);
+  if (choice !== undefined) await keepModel(store, session);
   return Response.json({ object: "hermes.session", session: viewOf(api, id) }, { status: 201 });
 }
 
@@ -111,15 +114,6 @@ function readSystem(value: unknown): string | null {
   throw badRequest("'system_prompt' must be a string", "invalid_system_prompt", "system_prompt");
 }
 
-/** The layer that a session was created with, for its own turns; empty when there is none. */
-export function systemOf(api: ApiService, id: string): string {
-  return api.hermes.store().getMeta(systemKey(id)) ?? "";
-}
-
-function systemKey(id: string): string {
-  return `api.system.${id}`;
-}
-
 // ── One session ─────────────────────────────────────────────────────────────────────────────────────────────
 
 /** The row that an id stands for now. Throws 404. */
@@ -141,7 +135,10 @@ function viewOf(api: ApiService, id: string): Record<string, unknown> {
   const first = api.hermes.store().loadMessages(row.id).find(isUserTurn);
   const text = textOf(first?.content ?? null).replace(/\s+/g, " ").trim();
   const view = sessionView(id, row, text.slice(0, PREVIEW).toWellFormed());
-  return { ...view, has_system_prompt: view.has_system_prompt === true || systemOf(api, id) !== "" };
+  return {
+    ...view,
+    has_system_prompt: view.has_system_prompt === true || systemOf(api.hermes.store(), id) !== "",
+  };
 }
 
 export function getSession(api: ApiService, id: string): Response {
@@ -155,7 +152,8 @@ export async function patchSession(api: ApiService, request: Request, id: string
   const body = await readJsonObject(request);
   const unknown = Object.keys(body).find((name) => !PATCHABLE.includes(name));
   if (unknown !== undefined) {
-    throw badRequest(`'${unknown.slice(0, 40)}' cannot be changed`, "unsupported_session_field", unknown);
+    const name = unknown.slice(0, 40);
+    throw badRequest(`'${name}' cannot be changed`, "unsupported_session_field", name);
   }
   const title = readTitle(body.title);
   const store = api.hermes.store();
@@ -163,18 +161,28 @@ export async function patchSession(api: ApiService, request: Request, id: string
     const live = api.hermes.sessions.get(id);
     await quietly(api, live ? live.setTitle(title) : store.setTitle(row.id, title));
   }
-  const reason = readId(body.end_reason, 100);
-  if (reason !== "") {
+  const reason = readReason(body.end_reason);
+  if (reason !== null) {
     refuseWhenActive(api, id);
     await endAs(api, id, row, reason);
   }
   return getSession(api, id);
 }
 
+const MAX_REASON = 100;
+
+/** `null` when it is not to be changed. */
+function readReason(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  const reason = readId(value, MAX_REASON);
+  if (reason !== "") return reason;
+  throw badRequest(`'end_reason' must be a text of at most ${MAX_REASON} characters`, null, "end_reason");
+}
+
 export async function deleteSession(api: ApiService, id: string): Promise<Response> {
   requireRow(api, id);
   refuseWhenActive(api, id);
-  await api.hermes.store().setMeta(systemKey(id), "");
+  await forgetDefaults(api.hermes.store(), id);
   if (!(await api.hermes.sessions.delete(id))) requireRow(api, id);
   return Response.json({ object: "hermes.session.deleted", id, deleted: true });
 }
@@ -217,24 +225,22 @@ export async function forkSession(api: ApiService, request: Request, id: string)
   const title = readTitle(body.title);
   const now = Math.floor(api.hermes.platform.clock.now() / 1000);
   const childId = readNewId(body) ?? `api_${now}_${api.hermes.platform.ids.hex(8)}`;
-  if (api.hermes.store().getSession(childId) || !(await api.pool.claim(childId))) {
-    throw sessionExists(childId);
-  }
-  try {
-    const forking = api.hermes.sessions.fork(id, {
+  if (api.hermes.store().getSession(childId)) throw sessionExists(childId);
+  const fork = () =>
+    api.hermes.sessions.fork(id, {
       surface: "api_server",
       editPolicy: null,
       id: childId,
       allowEmpty: true,
       ...(title ? { title } : {}),
     });
-    await quietly(api, forking);
+  try {
+    if (!(await quietly(api, api.pool.claimFor(childId, fork)))) throw sessionExists(childId);
   } catch (error) {
     if (error instanceof HermesError && error.code === "session_exists") throw sessionExists(childId);
     throw error;
   }
-  const system = systemOf(api, id);
-  if (system !== "") await api.hermes.store().setMeta(systemKey(childId), system);
+  await copyDefaults(api.hermes.store(), id, childId);
   await endAs(api, id, row, "branched");
   return Response.json({ object: "hermes.session", session: viewOf(api, childId) }, { status: 201 });
 }

@@ -15,13 +15,13 @@ export async function getResponse(api: ApiService, id: string, query: URLSearchP
 
 export async function deleteResponse(api: ApiService, id: string): Promise<Response> {
   await requireOwn(api, id);
-  if (!(await api.hermes.store().responses.delete(id))) throw responseNotFound(id);
+  if (!(await api.kept.responses.delete(id))) throw responseNotFound(id);
   return Response.json({ id, object: "response", deleted: true });
 }
 
 /** One of another key is unknown. */
 async function requireOwn(api: ApiService, id: string): Promise<ResponseRow> {
-  const row = await api.hermes.store().responses.get(id);
+  const row = await api.kept.responses.get(id);
   if (!row || !sees(api.caller, row.keyId)) throw responseNotFound(id);
   return row;
 }

@@ -27,8 +27,10 @@ export interface ChatRequest extends ModelFields {
 }
 
 export function readChatRequest(body: JsonObject): ChatRequest {
-  const { system, conversation } = readMessages(body.messages);
-  const { history, prompt, results } = split(conversation);
+  const { system, conversation, loose } = readMessages(body.messages);
+  const { history, prompt, results } = conversation.length === 0 && loose.length > 0
+    ? { history: [], prompt: null, results: loose }
+    : split(conversation);
   if (prompt !== null && !hasContent(prompt)) throw badRequest("No user message found in messages");
   const first = conversation.find((message) => message.role === "user");
   const model = readModelFields(body);
@@ -62,10 +64,18 @@ function split(
   return { history: conversation.slice(0, Math.max(0, last)), prompt: prompt ?? "", results: [] };
 }
 
-function readMessages(value: unknown): { system: string; conversation: Message[] } {
+interface ReadMessages {
+  readonly system: string;
+  readonly conversation: Message[];
+  /** Results of calls that are not among the messages: they may be in the transcript of a named session. */
+  readonly loose: ToolMessage[];
+}
+
+function readMessages(value: unknown): ReadMessages {
   if (!Array.isArray(value) || value.length === 0) throw badRequest("Missing or invalid 'messages' field");
   const system: string[] = [];
   const conversation: Message[] = [];
+  const loose: ToolMessage[] = [];
   const answered = new Set(value.flatMap((message) => isObject(message) ? [message.tool_call_id] : []));
   for (const [index, message] of value.entries()) {
     if (!isObject(message)) throw badRequest("Each message must be an object", null, `messages[${index}]`);
@@ -83,14 +93,14 @@ function readMessages(value: unknown): { system: string; conversation: Message[]
         break;
       case "tool": {
         const result = readResult(message, param, conversation);
-        if (result) conversation.push(result);
+        if (result) (result.toolName === "" ? loose : conversation).push(result);
         break;
       }
       default:
         break;
     }
   }
-  return { system: system.filter((text) => text !== "").join("\n"), conversation };
+  return { system: system.filter((text) => text !== "").join("\n"), conversation, loose };
 }
 
 /** Calls that no result answers are left out: providers refuse them. */
@@ -109,15 +119,16 @@ function readCall(call: unknown): ToolCall[] {
   return [{ id: call.id, name, arguments: typeof args === "string" ? args : JSON.stringify(args ?? {}) }];
 }
 
-/** `null` for a result of a call that is not in the conversation. */
+/** Without a name when its call is not in the conversation; `null` when it says of none. */
 function readResult(message: JsonObject, param: string, before: readonly Message[]): ToolMessage | null {
+  const { tool_call_id: id } = message;
+  if (typeof id !== "string") return null;
   const call = before.findLast((earlier) => earlier.role === "assistant")
-    ?.toolCalls?.find((call) => call.id === message.tool_call_id);
-  if (!call) return null;
+    ?.toolCalls?.find((call) => call.id === id);
   return {
     role: "tool",
-    toolCallId: call.id,
-    toolName: call.name,
+    toolCallId: id,
+    toolName: call?.name ?? "",
     content: readContent(message.content, param),
   };
 }
