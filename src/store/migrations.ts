@@ -35,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "git_and_billing", up: addGitAndBilling },
   { name: "model_usage_by_route", up: splitModelUsage },
   { name: "session_pins", up: addPins },
+  { name: "session_defaults_gone", up: forgetDefaults },
 ];
 
 function createSessions(db: Db): void {
@@ -302,4 +303,17 @@ function splitModelUsage(db: Db): void {
 /** Conversations that a person has pinned, by their first row (core.md D.3). */
 function addPins(db: Db): void {
   db.exec("ALTER TABLE sessions ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0");
+}
+
+/** What a session was created with over the API goes with it, by whatever it is deleted. */
+function forgetDefaults(db: Db): void {
+  db.exec(`
+    CREATE TRIGGER session_defaults_gone AFTER DELETE ON sessions BEGIN
+      DELETE FROM state_meta WHERE key IN ('api.system.' || old.id, 'api.model.' || old.id);
+    END;
+    DELETE FROM state_meta WHERE (key > 'api.system.' AND key < 'api.system/')
+      AND substr(key, 12) NOT IN (SELECT id FROM sessions);
+    DELETE FROM state_meta WHERE (key > 'api.model.' AND key < 'api.model/')
+      AND substr(key, 11) NOT IN (SELECT id FROM sessions);
+  `);
 }

@@ -155,11 +155,35 @@ Deno.test("openStore() brings a database that stopped at an older step up to dat
   assertEquals(rig.warnings, []);
 });
 
-Deno.test("the schema is at step 15: a change to it is a new step", async () => {
+Deno.test("the schema is at step 16: a change to it is a new step", async () => {
   await using rig = await makeStore({ file: true });
   const db = new DatabaseSync(rig.path, { readOnly: true });
-  assertEquals(db.prepare("SELECT version FROM schema_version").all().map((row) => row["version"]), [15]);
+  assertEquals(db.prepare("SELECT version FROM schema_version").all().map((row) => row["version"]), [16]);
   db.close();
+});
+
+Deno.test("what a session was created with over the API goes with it, and what was left of others goes at the upgrade", async () => {
+  await using rig = await makeStore({ file: true });
+  rig.store.close();
+  Deno.removeSync(rig.path);
+  const db = new Db(rig.path);
+  for (const step of MIGRATIONS.slice(0, 15)) step.up(db);
+  db.exec(`
+    CREATE TABLE schema_version (version INTEGER NOT NULL);
+    INSERT INTO schema_version VALUES (15);
+    INSERT INTO sessions (id, source, root_id, started_at, last_activity_at) VALUES ('s1', 'api_server', 's1', 1, 1);
+    INSERT INTO state_meta VALUES ('api.system.s1', 'be kind'), ('api.model.s1', 'm'), ('api.system.gone', 'secret'),
+      ('api.model.gone', ''), ('api.models', 'other');
+  `);
+  db.close();
+  const store = rig.open();
+  const told = () =>
+    ["api.system.s1", "api.model.s1", "api.system.gone", "api.model.gone", "api.models"].map((key) =>
+      store.getMeta(key)
+    );
+  assertEquals(told(), ["be kind", "m", null, null, "other"]);
+  await store.deleteSession("s1");
+  assertEquals(told(), [null, null, null, null, "other"]);
 });
 
 Deno.test("core D.4: what models have used before it was kept by route stays, sums and all", async () => {

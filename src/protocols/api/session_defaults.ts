@@ -32,12 +32,6 @@ export async function copyDefaults(store: Meta, from: string, to: string): Promi
   }
 }
 
-export async function forgetDefaults(store: Meta, id: string): Promise<void> {
-  for (const key of [systemKey(id), modelKey(id)]) {
-    if ((store.getMeta(key) ?? "") !== "") await store.setMeta(key, "");
-  }
-}
-
 function systemKey(id: string): string {
   return `api.system.${id}`;
 }

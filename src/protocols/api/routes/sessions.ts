@@ -8,7 +8,7 @@ import { ApiError, badRequest } from "../errors.ts";
 import { messageView, sessionView } from "../render/sessions.ts";
 import { selectModel } from "../selection.ts";
 import type { ApiService } from "../service.ts";
-import { copyDefaults, forgetDefaults, keepModel, keepSystem, systemOf } from "../session_defaults.ts";
+import { copyDefaults, keepModel, keepSystem, systemOf } from "../session_defaults.ts";
 import { checkSessionId } from "../session_headers.ts";
 import { readModelFields } from "../schema/model.ts";
 
@@ -182,7 +182,6 @@ function readReason(value: unknown): string | null {
 export async function deleteSession(api: ApiService, id: string): Promise<Response> {
   requireRow(api, id);
   refuseWhenActive(api, id);
-  await forgetDefaults(api.hermes.store(), id);
   if (!(await api.hermes.sessions.delete(id))) requireRow(api, id);
   return Response.json({ object: "hermes.session.deleted", id, deleted: true });
 }
