@@ -56,6 +56,7 @@ export type SessionInfo = {
   desktop_contract: number;
   credential_warning?: string;
   config_warning?: string;
+  lazy?: true;
   [more: string]: unknown;
 };
 export type McpServer = {
@@ -202,6 +203,8 @@ export interface Methods {
         last_active: number;
         message_count: number;
         source: string;
+        pinned: boolean;
+        resolved_id?: string;
         [more: string]: unknown;
       }>;
       [more: string]: unknown;
@@ -250,7 +253,9 @@ export interface Methods {
       cols?: number | null;
       close_on_disconnect?: boolean | string | number;
       lazy?: boolean | string | number;
+      eager_build?: boolean | string | number;
       omit_messages?: boolean | string | number;
+      defer_history?: boolean | string | number;
     };
     result: LivePayload;
   };
@@ -259,6 +264,18 @@ export interface Methods {
     result: {
       session_id: string | null;
       title?: string;
+      [more: string]: unknown;
+    };
+  };
+  "session.set_pinned": {
+    params: {
+      session_id?: string;
+      pinned?: boolean | string | number;
+    };
+    result: {
+      session_id: string;
+      pinned: boolean;
+      changed: boolean;
       [more: string]: unknown;
     };
   };
@@ -569,6 +586,7 @@ export interface Methods {
         [more: string]: unknown;
       }>;
       skill_count: number;
+      destructive: Array<string>;
       warning: string;
       [more: string]: unknown;
     };

@@ -4,23 +4,32 @@
  * (core.md D.2, D.5). Compression swaps the whole content and the head at once.
  *
  * The rows of a turn are this program's alone: its first write takes the conversation, its last gives it back
- * (`session_turn_leases`, core.md D.4). Where another program has it, the turn's rows are dropped.
+ * (`session_turn_leases`, core.md D.4). Where another program has it, or has deleted it before, the turn's rows are
+ * dropped; what is deleted during a turn is told, and the turn goes on.
  */
 import { HermesError } from "./errors.ts";
 import type { Content, Message, Usage } from "./messages.ts";
 import type { CountedCall, CountedModel, SessionStore, TurnStep, UsageCost } from "./ports.ts";
 import { SortedArguments } from "./sorted_arguments.ts";
 
+const DELETED = "Another program has deleted this conversation";
+const NOT_SAVED = `${DELETED}: nothing more of it is saved`;
+
 export class Transcript {
   readonly #store: () => SessionStore;
+  readonly #isStored: () => boolean;
   #messages: Message[];
   #unsaved: Message[] = [];
   #uncounted: CountedCall[] = [];
   #saving: Promise<boolean> | null = null;
   #warning: string | null = null;
+  /** The warning was taken since saving has begun to fail. */
+  #isTold = false;
   #turn: "none" | "open" | "closing" = "none";
   /** The store has given the conversation to this turn. */
   #held = false;
+  /** The last write has found no conversation. */
+  #isGone = false;
   #isTaking = false;
   /** Unsaved rows of earlier turns. */
   #earlier: ReadonlySet<Message> = new Set();
@@ -32,8 +41,15 @@ export class Transcript {
   /** Arguments of its calls, put in order for requests. */
   readonly sorted = new SortedArguments();
 
-  constructor(store: () => SessionStore, headId: string, messages: readonly Message[] = []) {
+  /** `isStored`: the conversation has a row of its own, or had one. */
+  constructor(
+    store: () => SessionStore,
+    headId: string,
+    messages: readonly Message[] = [],
+    isStored: () => boolean = () => true,
+  ) {
     this.#store = store;
+    this.#isStored = isStored;
     this.headId = headId;
     this.#messages = [...messages];
     this.#unsaved = messages.filter((message) => message.rowId === undefined);
@@ -46,6 +62,13 @@ export class Transcript {
 
   /** What could not be saved, for people; `null` when all is saved. */
   get warning(): string | null {
+    return this.#warning;
+  }
+
+  /** The warning, once for each time that saving begins to fail (acp.md D6); `null` when there is nothing new. */
+  takeWarning(): string | null {
+    if (this.#isTold || this.#warning === null) return null;
+    this.#isTold = true;
     return this.#warning;
   }
 
@@ -62,6 +85,7 @@ export class Transcript {
     this.#mustBeCurrent = mustBeCurrent;
     this.#refusal = null;
     this.#earlier = new Set(this.#unsaved);
+    if (this.#isGone) this.#held = false;
     this.#turn = "open";
   }
 
@@ -77,7 +101,7 @@ export class Transcript {
 
   /**
    * Runs `work` while no other program runs a turn in the conversation, which is stored. Throws `session_busy` when one
-   * does now.
+   * does now, `session_not_found` when one has deleted it.
    */
   async alone<T>(work: () => Promise<T>): Promise<T> {
     this.beginTurn();
@@ -100,7 +124,10 @@ export class Transcript {
     if (this.#turn !== "none") await this.flush();
   }
 
-  /** Adds and writes. False while rows wait for a later try. Throws only `session_busy`: another program has it. */
+  /**
+   * Adds and writes. False while rows wait for a later try. Throws only what refuses the turn: `session_busy`, another
+   * program has the conversation, and `session_not_found`, one has deleted it before the turn began.
+   */
   async append(messages: readonly Message[]): Promise<boolean> {
     if (this.#refusal) throw this.#refusal;
     this.#messages.push(...messages);
@@ -165,18 +192,29 @@ export class Transcript {
       ids.forEach((id, i) => waiting[i]!.rowId = id);
       this.#lastRowId = ids.at(-1) ?? this.#lastRowId;
       this.#warning = null;
+      this.#isTold = false;
+      this.#isGone = false;
       this.#moved(step);
       return true;
     } catch (error) {
-      if (step !== undefined && error instanceof HermesError && error.code === "session_busy") {
-        this.#refuse(error, waiting);
+      const refusal = this.#refusalIn(error, step);
+      if (refusal !== null) {
+        this.#refuse(refusal, waiting);
         return false;
       }
       this.#unsaved = [...waiting, ...this.#unsaved];
       this.#uncounted = [...calls, ...this.#uncounted];
-      this.#warning = delayed(error);
+      this.#warning = this.#isGone ? NOT_SAVED : delayed(error);
       return false;
     }
+  }
+
+  /** What ends the turn; `null` for what a later try may cure, and where the turn has begun and can no more be saved. */
+  #refusalIn(error: unknown, step: TurnStep | undefined): HermesError | null {
+    if (!(error instanceof HermesError)) return null;
+    this.#isGone = error.code === "session_not_found" && this.#isStored();
+    if (this.#isGone) return step === "begin" ? new HermesError(error.code, DELETED, error.data) : null;
+    return step !== undefined && error.code === "session_busy" ? error : null;
   }
 
   /** A turn may have begun or ended while its rows were written. */

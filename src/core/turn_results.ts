@@ -31,6 +31,8 @@ export function failureOf(error: HermesError): ModelFailure {
  * (`session_not_found`); `null` for any other end.
  */
 export function refusedElsewhere({ outcome, exitReason, failure }: TurnResult): HermesError | null {
-  if (outcome !== "failed" || (exitReason !== "session_busy" && exitReason !== "session_not_found")) return null;
+  if (outcome !== "failed" || (exitReason !== "session_busy" && exitReason !== "session_not_found")) {
+    return null;
+  }
   return new HermesError(exitReason, failure?.message ?? exitReason);
 }

@@ -42,12 +42,21 @@ export class Audience {
     return this.#clients.filter((client) => this.#dialects.of(client) === dialect);
   }
 
-  /** A subscriber joins; any other takes the place of the one before. True when it is new here. */
+  /** A subscriber joins; any other takes the place of the one before. It is the last to come. True when it is new here. */
   add(client: Client): boolean {
-    if (client.gone || this.has(client)) return false;
+    if (client.gone) return false;
+    const isNew = !this.has(client);
     const stays = this.#dialects.of(client) === "requests" ? this.#clients : this.speaking("requests");
-    this.#clients = [...stays, client];
-    return true;
+    this.#clients = [...stays.filter((other) => other !== client), client];
+    return isNew;
+  }
+
+  /** A subscriber has left the request dialect: of those in the default one the last to come stays, as ever. */
+  settle(): void {
+    const last = this.speaking("events").at(-1);
+    this.#clients = this.#clients.filter((client) =>
+      client === last || this.#dialects.of(client) === "requests"
+    );
   }
 
   remove(client: Client): void {

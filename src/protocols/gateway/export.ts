@@ -5,6 +5,7 @@
 import type { Hermes } from "@/app/mod.ts";
 import type { Message, Session, SessionRow } from "@/core/contract.ts";
 import { buildProvenance } from "@/core/contract.ts";
+import { Slices } from "@/lib/slices.ts";
 
 /** Over the compression chain; what is not stored yet stands at its end. */
 export async function wholeConversation(hermes: Hermes, session: Session): Promise<readonly Message[]> {
@@ -40,23 +41,52 @@ export async function saveConversation(hermes: Hermes, session: Session): Promis
   const dir = `${hermes.home}/sessions/saved`;
   await platform.files.mkdir(dir, { mode: 0o700 });
   const chain = session.stored ? chainOf(hermes, session) : [];
-  const content = {
+  const messages = await wholeConversation(hermes, session);
+  const head = {
     model: session.model?.model ?? hermes.settings().model.default,
     session_id: session.headId,
     session_start: new Date((chain.at(-1)?.startedAt ?? session.createdAt) * 1000).toISOString(),
     // After a compression the next turn builds a new one.
     system_prompt: chain.find((row) => row.systemPrompt)?.systemPrompt ?? "",
-    messages: await wholeConversation(hermes, session),
   };
   const path = await freePath(hermes, `${dir}/hermes_conversation_${stamp(platform.clock.now())}`, ".json");
-  const masked = JSON.parse(
-    JSON.stringify(content),
-    (_, value) => typeof value === "string" ? hermes.redact(value) : value,
-  );
-  await platform.files.write(path, new TextEncoder().encode(`${JSON.stringify(masked, null, 2)}\n`), {
-    mode: 0o600,
-  });
+  const bytes = joined(await encodeSlowly(hermes, head, messages));
+  await platform.files.write(path, bytes, { mode: 0o600 });
   return path;
+}
+
+/** `{…head, messages}`, indented and without secrets; a slice at a time, so that others are served meanwhile. */
+async function encodeSlowly(
+  hermes: Hermes,
+  head: Readonly<Record<string, string>>,
+  messages: readonly Message[],
+): Promise<Uint8Array[]> {
+  const slices = new Slices();
+  const encoder = new TextEncoder();
+  const start = JSON.stringify(masked(hermes, head), null, 2).replace(/\n\}$/, ',\n  "messages": [');
+  const pieces = [encoder.encode(start)];
+  for (const [at, message] of messages.entries()) {
+    const lines = JSON.stringify(masked(hermes, message), null, 2).replaceAll("\n", "\n    ");
+    pieces.push(encoder.encode(`${at === 0 ? "" : ","}\n    ${lines}`));
+    if (slices.isOver) await slices.next();
+  }
+  pieces.push(encoder.encode(messages.length === 0 ? "]\n}\n" : "\n  ]\n}\n"));
+  return pieces;
+}
+
+function masked(hermes: Hermes, value: unknown): unknown {
+  const text = JSON.stringify(value);
+  return JSON.parse(text, (_, part) => typeof part === "string" ? hermes.redact(part) : part);
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
 }
 
 /** `YYYYMMDD_HHMMSS`, local time. */

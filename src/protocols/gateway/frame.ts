@@ -6,6 +6,7 @@
  *   text ──parseFrame──► request {id, method, params} | response {id, result} | invalid {id, code, message}
  *   value ──encodeResult / encodeError / eventFrame──► one line ended by LF
  */
+import { lineJson } from "@/lib/line_json.ts";
 
 export type Incoming =
   /** `id` is raw JSON text; `"null"` when the request had none. */
@@ -40,7 +41,7 @@ function escapeBreaks(json: string): string {
 
 /** Compact JSON without any raw line break. Throws on cycles, as `JSON.stringify` does. */
 export function toJson(value: unknown): string {
-  return escapeBreaks(JSON.stringify(value));
+  return lineJson(value);
 }
 
 /** Position behind the string that opens at `at`; jumps from quote to quote, so long strings cost little. */
@@ -150,7 +151,11 @@ export function encodeResult(id: string, result: unknown): string {
   return `{"jsonrpc":"2.0","id":${id},"result":${toJson(result)}}\n`;
 }
 
-export function encodeError(id: string, code: number, message: string, data?: unknown): string {
+/** Characters; what a request has named may be in it, however long. */
+const MAX_MESSAGE = 4_000;
+
+export function encodeError(id: string, code: number, text: string, data?: unknown): string {
+  const message = text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE).toWellFormed()}…` : text;
   const error = data === undefined ? { code, message } : { code, message, data };
   return `{"jsonrpc":"2.0","id":${id},"error":${toJson(error)}}\n`;
 }

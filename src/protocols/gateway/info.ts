@@ -124,7 +124,7 @@ export function renderInfo(hermes: Hermes, session: Session, facts: InfoFacts): 
     service_tier: session.fast ? "priority" : "",
     fast: session.fast,
     approval_mode: settings.approvals.mode,
-    yolo: facts.yolo || session.yolo || settings.approvals.mode === "off",
+    yolo: facts.yolo || session.yolo || (settings.approvals.mode === "off" && !session.execAsk),
     tools: toolsByset(hermes, session),
     skills: facts.skills,
     mcp_servers: session.mcpStatus().map(renderServer),

@@ -4,12 +4,12 @@
  * its message is in the conversation; until then it stays in the store and survives the process.
  */
 import {
-  busyElsewhere,
   type CoreEvent,
   DELEGATION_KIND,
   type DelegationControl,
   isFreeSession,
   type LaterResult,
+  refusedElsewhere,
   type Session,
   type TurnHandle,
   type TurnResult,
@@ -93,7 +93,7 @@ export class LaterTurns {
   }
 
   #outcomeOf(result: TurnResult): "stored" | "failed" | "unused" {
-    if (busyElsewhere(result)) return "unused";
+    if (refusedElsewhere(result)?.code === "session_busy") return "unused";
     return this.#starting?.begun ? "stored" : "failed";
   }
 

@@ -33,3 +33,17 @@ export function launchModel(hermes: Hermes): ModelChoice | null {
   const model = hermes.config.env("HERMES_MODEL") ?? hermes.config.env("HERMES_INFERENCE_MODEL");
   return model?.trim() ? { provider, model: model.trim() } : { provider };
 }
+
+const USUAL_SOURCE = "tui";
+/** Of sessions that other doors look after, or that no list shows. */
+const RESERVED = new Set(["acp", "api_server", "cron", "subagent", "tool"]);
+
+/** `HERMES_SESSION_SOURCE` (core.md E.5); the usual one, with a warning, where that is none. */
+export function launchSource(hermes: Hermes): string {
+  const wanted = hermes.config.env("HERMES_SESSION_SOURCE")?.trim() ?? "";
+  if (wanted === "" || wanted === USUAL_SOURCE) return USUAL_SOURCE;
+  if (/^[a-z0-9_-]{1,32}$/.test(wanted) && !RESERVED.has(wanted)) return wanted;
+  const why = RESERVED.has(wanted) ? "that name is reserved" : "use 1 to 32 of a-z, 0-9, _ and -";
+  hermes.log.warn(`HERMES_SESSION_SOURCE=${wanted.slice(0, 40)} is not used: ${why}`);
+  return USUAL_SOURCE;
+}

@@ -28,8 +28,8 @@ import type { BusyMode, TurnHost } from "./turns.ts";
 import { Turns } from "./turns.ts";
 import { SessionWire } from "./wire.ts";
 
-/** `streaming`: this is a window on a subagent that runs. */
-export type LiveStatus = "idle" | "waiting" | "working" | "streaming";
+/** `starting`: not all is there that a turn waits for. `streaming`: this is a window on a subagent that runs. */
+export type LiveStatus = "idle" | "starting" | "waiting" | "working" | "streaming";
 
 export interface LiveOptions {
   readonly sid: string;
@@ -194,7 +194,13 @@ export class LiveSession implements TurnHost {
   get status(): LiveStatus {
     if (this.session.asks().length > 0) return "waiting";
     if (this.#isWatching) return "streaming";
-    return this.busy ? "working" : "idle";
+    if (this.busy) return "working";
+    return this.#isStarting ? "starting" : "idle";
+  }
+
+  /** True while the rooms, or the skills of the program's start, are still being loaded. */
+  get #isStarting(): boolean {
+    return !this.session.modelError && !(this.#hermes.isReady && this.preloaded.isLoaded);
   }
 
   /** True while background subagents work for this session. */
@@ -216,7 +222,8 @@ export class LiveSession implements TurnHost {
       personality: this.personality,
       skills: skills.names,
     });
-    return { ...info, usage: this.usage() };
+    const lazy = this.#isStarting ? { tools: {}, skills: {}, lazy: true } : {};
+    return { ...info, ...lazy, usage: this.usage() };
   }
 
   /** Session-wide tool-progress mode; `null` follows the configuration. */
@@ -341,10 +348,15 @@ export class LiveSession implements TurnHost {
     else this.#hermes.ready().then(() => this.emitInfo(), (error) => this.#sayNotReady(error));
   }
 
-  /** The first of a session waits for all that it tells about. */
-  async emitFirstInfo(): Promise<void> {
+  /** All that a turn waits for is there afterwards, and what the info tells about besides. */
+  async build(): Promise<void> {
     await this.#options.skills.load();
     await this.loadSkills();
+  }
+
+  /** The first of a session waits for its build. */
+  async emitFirstInfo(): Promise<void> {
+    await this.build();
     if (!this.session.closed) this.emitInfo();
   }
 

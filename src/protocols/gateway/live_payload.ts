@@ -5,7 +5,7 @@ import type { LiveSession } from "./live.ts";
 import { renderSlowly, renderTranscript, type TranscriptMessage } from "./projection.ts";
 
 export interface PayloadOptions {
-  /** The session was restored by this very request: `message_count` counts what is shown. */
+  /** The session was restored by this very request and all is shown: `message_count` counts that. */
   readonly cold: boolean;
   readonly transcript: Transcript;
 }
@@ -22,6 +22,8 @@ export interface TranscriptOptions {
   readonly ownRows?: boolean;
   /** Only their number is asked for. */
   readonly omitMessages?: boolean;
+  /** Nor is anything read to know it: what the model still sees is counted. */
+  readonly deferred?: boolean;
   /** What is in memory has just been read: it is the stored conversation, unless that goes on from another. */
   readonly isFresh?: boolean;
 }
@@ -38,11 +40,13 @@ export async function transcriptOf(
   { session }: LiveSession,
   options: TranscriptOptions = {},
 ): Promise<Transcript> {
+  if (options.deferred) return { count: session.history().filter(isStored).length, messages: [] };
   for (let n = 0; n < TRIES; n++) {
     const { headId } = session;
     const history = session.history();
     const count = history.length;
-    const isAtHand = !session.stored || (n === 0 && options.isFresh === true && isRoot(hermes, headId));
+    const isEnough = options.isFresh === true || options.omitMessages === true;
+    const isAtHand = !session.stored || (n === 0 && isEnough && isRoot(hermes, headId));
     const rows = isAtHand ? history.filter(isStored) : await fetchRows(hermes, headId, options);
     const messages = options.omitMessages ? [] : await renderSlowly(hermes, rows, session.cwd);
     const isSame = session.headId === headId && session.history() === history && history.length === count;

@@ -3,6 +3,7 @@
  * of methods. Loaded after `gateway.ready` went out, so everything heavy may hang on this file.
  */
 import type { Hermes } from "@/app/mod.ts";
+import { launchSource } from "./launch.ts";
 import { LiveSessions } from "./live_sessions.ts";
 import type { MethodTable } from "./peer.ts";
 import { firstMethods } from "./methods/first.ts";
@@ -22,6 +23,10 @@ export interface Gateway {
   readonly live: LiveSessions;
   readonly epoch: string;
   readonly yolo: boolean;
+  /** `HERMES_EXEC_ASK` is set: no yolo is in force. */
+  readonly execAsk: boolean;
+  /** Of sessions whose host names none. */
+  readonly source: string;
 }
 
 export interface GatewayServer {
@@ -30,8 +35,9 @@ export interface GatewayServer {
 }
 
 export function createGatewayServer(hermes: Hermes, facts: GatewayFacts): GatewayServer {
-  const yolo = facts.yolo || isTruthy(hermes.config.env("HERMES_YOLO_MODE"));
+  const execAsk = isTruthy(hermes.config.env("HERMES_EXEC_ASK"));
+  const yolo = !execAsk && (facts.yolo || isTruthy(hermes.config.env("HERMES_YOLO_MODE")));
   const live = new LiveSessions(hermes, { yolo, onFault: facts.onFault });
-  const gateway: Gateway = { hermes, live, epoch: facts.epoch, yolo };
+  const gateway: Gateway = { hermes, live, epoch: facts.epoch, yolo, execAsk, source: launchSource(hermes) };
   return { gateway, methods: firstMethods(gateway) };
 }

@@ -8,6 +8,7 @@ import { within } from "@/lib/abort.ts";
 import type { ByteSink } from "@/lib/frame_writer.ts";
 import { FrameWriter } from "@/lib/frame_writer.ts";
 import { decodeLine, LineSplitter } from "@/lib/jsonl.ts";
+import { isQuiet } from "@/lib/quiet.ts";
 import { createCrashTrail } from "./crash_trail.ts";
 import type { Client } from "./peer.ts";
 import { Peer, TOO_LARGE } from "./peer.ts";
@@ -69,7 +70,7 @@ export async function serveGatewayStdio(options: GatewayOptions, io: StdioIo = p
       ended.resolve({ line: `[gateway-exit] cannot read stdin: ${text(error)}`, code: 1, answers: true }),
   );
   const end = await ended.promise;
-  platform.stderr(end.line);
+  if (end.code !== 0 || !isQuiet(platform.env())) platform.stderr(end.line);
   await finish({ end, peer, program, writer, graceMs: graceMs(platform) })
     .catch((error) => onFault("shutdown", error));
   stopSignals();

@@ -5,6 +5,7 @@
  */
 import { within } from "@/lib/abort.ts";
 import { disableNagle } from "@/lib/nodelay.ts";
+import { isQuiet } from "@/lib/quiet.ts";
 import { createCrashTrail } from "./crash_trail.ts";
 import { Parking } from "./parking.ts";
 import type { MethodTable } from "./peer.ts";
@@ -43,7 +44,8 @@ export async function serveGatewayWs(options: WsOptions): Promise<number> {
     const token = makeToken(options);
     const server = new WsServer({ options, epoch, gateway, methods, token, onFault, mask });
     if (!server.listen()) return 1;
-    platform.stderr(`[gateway-signal] ${await stopped.promise}`);
+    const signal = await stopped.promise;
+    if (!isQuiet(platform.env())) platform.stderr(`[gateway-signal] ${signal}`);
     await server.close(graceMs(platform));
     return 0;
   } finally {

@@ -4,6 +4,7 @@ import { type Json, startGateway } from "../../support/gateway_driver.ts";
 import { startModelServer } from "../../support/model_server.ts";
 import { makeRig, modelConfig } from "../../support/program.ts";
 import { withGateway } from "./scene.ts";
+import { withWsGateway } from "./ws_scene.ts";
 
 /** One red pixel. */
 const PNG = Uint8Array.from(
@@ -178,6 +179,51 @@ async function fakeClipboard(home: string, script: string): Promise<Record<strin
   await Deno.writeTextFile(`${bin}/wl-paste`, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   return { WAYLAND_DISPLAY: "wayland-0", PATH: `${bin}:${Deno.env.get("PATH")}` };
 }
+
+Deno.test("gateway B.11: an attached image that has vanished refuses one prompt, is detached, and the others stay", async () => {
+  await withGateway({ model: { turns: ["red"] } }, async ({ host, model, rig }) => {
+    const { sid } = await host.session(SEEING);
+    for (const name of ["gone.png", "here.png"]) {
+      await Deno.writeFile(`${rig.workspace}/${name}`, PNG);
+      await host.request("image.attach", { session_id: sid, path: `${rig.workspace}/${name}` });
+    }
+    await Deno.remove(`${rig.workspace}/gone.png`);
+    const { code, message } = await host.refused("prompt.submit", { session_id: sid, text: "look" });
+    assertEquals(code, 5027);
+    assertMatch(message, /it is detached now: .*gone\.png/);
+    assertEquals(model.calls().length, 0);
+    assertEquals((await host.turn(sid, "look")).text, "red");
+    const { content } = model.calls()[0]!.body.messages.at(-1);
+    assertEquals(content.map((part: Json) => part.type), ["text", "image_url"]);
+  });
+});
+
+Deno.test("gateway B.11: prompts of two clients at once send an attached image once; a refused rewind keeps it", async () => {
+  await withWsGateway({ model: { respond: () => "seen" } }, async ({ connect, model, rig }) => {
+    const [host, other] = [await connect(), await connect()];
+    const { session_id: sid } = await host.request("session.create", SEEING);
+    const path = `${rig.workspace}/a.png`;
+    // Reading it takes longer than the other's prompt is on its way.
+    const large = new Uint8Array(3_500_000);
+    large.set(PNG);
+    await Deno.writeFile(path, large);
+    await host.request("image.attach", { session_id: sid, path });
+    const rewind = { truncate_before_row_id: 99, confirm_truncate: true };
+    const refused = await host.call("prompt.submit", { session_id: sid, text: "r", ...rewind });
+    assertEquals(refused.error.code, 4018);
+    const submit = (one: typeof host, text: string) =>
+      one.request("prompt.submit", { session_id: sid, text, queued: true });
+    await Promise.all([submit(host, "one"), submit(other, "two")]);
+    const images = () =>
+      model.calls().at(-1)!.body.messages.flatMap((message: Json) =>
+        Array.isArray(message.content)
+          ? message.content.filter((part: Json) => part.type === "image_url")
+          : []
+      );
+    await host.until(() => model.calls().length === 2 || undefined, "both turns");
+    assertEquals(images().length, 1);
+  });
+});
 
 Deno.test("clipboard.paste keeps the image under the data home and queues it for the next prompt", async () => {
   await using model = await startModelServer({ turns: ["red"] });

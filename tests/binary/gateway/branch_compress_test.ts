@@ -241,6 +241,7 @@ Deno.test("session.save writes the conversation to a file, secrets out", async (
     assertEquals([saved.model, saved.session_id], ["scripted", stored]);
     assertEquals(saved.messages.map((row: Json) => row.role), ["user", "assistant"]);
     assert(saved.system_prompt.length > 100);
+    assertEquals(text, `${JSON.stringify(saved, null, 2)}\n`);
     assert(!text.includes("abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH"));
     const again = await host.request("slash.exec", { session_id: sid, command: "/save" });
     assert(again.output.startsWith("Saved to ") && !again.output.endsWith(file));

@@ -46,6 +46,8 @@ const CASES: readonly Case[] = [
   ["session.list", { limit: "many" }, -32602],
   ["session.resume", {}, 4006],
   ["session.resume", { session_id: "no such" }, 4007],
+  ["session.set_pinned", {}, 4006],
+  ["session.set_pinned", { session_id: "no such", pinned: true }, 4007],
   ["session.delete", {}, 4006],
   ["session.delete", { session_id: "no such" }, 4007],
   ["session.steer", { session_id: SID }, 4002],

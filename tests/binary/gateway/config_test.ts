@@ -207,3 +207,26 @@ Deno.test("reload.env counts what changed", async () => {
     assertEquals(await host.request("reload.env"), { updated: 1 });
   });
 });
+
+Deno.test("core E.4: hosts learn which commands throw a conversation away, and whether to ask before they send one", async () => {
+  await withGateway({}, async ({ host, rig }) => {
+    const { destructive, pairs } = await host.request("commands.catalog");
+    assertEquals(destructive, ["/new", "/clear", "/undo"]);
+    const names = pairs.map(([name]: string[]) => name);
+    assertEquals(destructive.filter((name: string) => !names.includes(name)), []);
+    const key = "approvals.destructive_slash_confirm";
+    const get = () => host.request("config.get", { key });
+    const set = (value: unknown) => host.request("config.set", { key, value });
+    assertEquals([await get(), await set("")], [{ value: "on" }, { key, value: "on" }]);
+    assertEquals((await host.refused("config.set", { key, value: "perhaps" })).code, 4002);
+    assertEquals([await set(false), await get()], [{ key, value: "off" }, { value: "off" }]);
+    assert(
+      (await Deno.readTextFile(`${rig.home}/config.jsonc`)).includes('"destructive_slash_confirm": false'),
+    );
+    // Who sends the command has asked: it runs.
+    const { sid } = await host.session();
+    await set("on");
+    const opened = await host.request("command.dispatch", { session_id: sid, command: "/new" });
+    assertEquals(opened.type, "exec");
+  });
+});

@@ -181,6 +181,7 @@ Deno.test("every method of the contract answers in its shape", async () => {
       await call(`billing.${name}`);
     }
     await call("prompt.background", { ...on, text: "aside" });
+    await call("session.set_pinned", { ...on, pinned: true });
     await call("session.close", on);
     await call("session.delete", { session_id: stored_session_id });
     for (

@@ -350,3 +350,33 @@ Deno.test("R: closing a session and ending the program say so in request.cancel"
     });
   }
 });
+
+Deno.test("E.1, A.8: who leaves the request dialect is an ordinary listener again: one of those hears the session", async () => {
+  const turns = ["One.", "Two.", "Three."];
+  await withWsGateway({ model: { turns } }, async ({ connect }) => {
+    const [a, b] = [await connect(), await connect()];
+    const { session_id } = await a.request("session.create");
+    const speak = (host: WsHost, server_requests: boolean) =>
+      host.request("client.capabilities", { server_requests });
+    const completed = (host: WsHost) =>
+      host.events.filter((event) => event.type === "message.complete").map((event) => event.payload.text);
+    // The last to come stays: b joined a's session as a subscriber.
+    await speak(b, true);
+    await b.request("session.activate", { session_id });
+    await a.request("prompt.submit", { session_id, text: "both" });
+    for (const host of [a, b]) await host.event("message.complete", session_id);
+    await speak(b, false);
+    await b.request("prompt.submit", { session_id, text: "b alone" });
+    await b.event("message.complete", session_id, 1);
+    assertEquals([completed(a), completed(b)], [["One."], ["One.", "Two."]]);
+
+    // a comes back behind the subscriber b, which then leaves the dialect, and with it the session.
+    await speak(b, true);
+    await a.request("session.activate", { session_id });
+    await speak(b, false);
+    await a.request("prompt.submit", { session_id, text: "a alone" });
+    await a.event("message.complete", session_id, 1);
+    await b.request("ping");
+    assertEquals([completed(a), completed(b)], [["One.", "Three."], ["One.", "Two."]]);
+  });
+});

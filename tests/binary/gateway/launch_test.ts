@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { call, calling } from "../../support/core_driver.ts";
 import type { Json } from "../../support/gateway_driver.ts";
-import { eventually } from "../../support/program.ts";
+import { eventually, runProgram } from "../../support/program.ts";
 import { terminal, toolTurn, withGateway } from "./scene.ts";
 import { withWsGateway } from "./ws_scene.ts";
 
@@ -129,4 +129,57 @@ Deno.test("a terminal host attaches to ws://…/api/ws?token=…: ready, then it
     await host.request("prompt.submit", { session_id: sid, text: "hi" });
     assertEquals((await host.event("message.complete", sid)).text, "hello");
   });
+});
+
+Deno.test("core E.5 HERMES_SESSION_SOURCE: what the sessions of a host are called, listed and resumed as any other", async () => {
+  const env = { HERMES_SESSION_SOURCE: "my-host_2" };
+  await withGateway({ model: { respond: () => "ok" }, env }, async ({ host, rig }) => {
+    const { sid, stored } = await host.session();
+    await host.turn(sid, "hi");
+    const named = await host.session({ source: "desktop" });
+    await host.turn(named.sid, "hi");
+    const branch = await host.request("session.branch", { session_id: sid });
+    const listed = async () =>
+      new Map((await host.request("session.list")).sessions.map((row: Json) => [row.id, row.source]));
+    const sources = await listed();
+    assertEquals([stored, named.stored, branch.stored_session_id].map((id) => sources.get(id)), [
+      "my-host_2",
+      "desktop",
+      "my-host_2",
+    ]);
+    assertEquals((await host.request("session.most_recent")).source, "my-host_2");
+    const sessions = await host.request("slash.exec", { session_id: sid, command: "/sessions" });
+    assert(sessions.output.includes(stored), sessions.output);
+    await host.request("session.close", { session_id: sid });
+    assertEquals((await host.request("session.resume", { session_id: stored })).message_count, 2);
+    const only = await runProgram(["sessions", "list", "--json", "--source", "my-host_2"], { rig });
+    const rows = only.stdout.trim().split("\n").map((line) => JSON.parse(line));
+    assertEquals(rows.map(({ id }) => id).sort(), [stored, branch.stored_session_id].sort());
+  });
+});
+
+Deno.test("core E.5 HERMES_SESSION_SOURCE: one that is none, or is another door's, is told and not used", async () => {
+  for (
+    const [name, why] of [
+      ["My Host", "use 1 to 32 of a-z"],
+      ["x".repeat(33), "use 1 to 32"],
+      ["subagent", "reserved"],
+      ["tool", "reserved"],
+      ["api_server", "reserved"],
+      ["acp", "reserved"],
+      ["cron", "reserved"],
+    ]
+  ) {
+    await withGateway(
+      { model: { respond: () => "ok" }, env: { HERMES_SESSION_SOURCE: name! } },
+      async ({ host }) => {
+        const { sid } = await host.session();
+        await host.turn(sid, "hi");
+        assertEquals((await host.request("session.list")).sessions.map((row: Json) => row.source), ["tui"]);
+        const { stderr } = await host.end();
+        assertEquals(stderr.match(/HERMES_SESSION_SOURCE/g)?.length, 1, stderr);
+        assert(stderr.includes(why!), stderr);
+      },
+    );
+  }
 });

@@ -155,3 +155,26 @@ async function servedDuring(
   }
   return [await slow, served];
 }
+
+Deno.test("A.5, core A.16: while a compression in place rewrites 10,000 messages other connections are served", async () => {
+  const answered = Promise.withResolvers<void>();
+  const respond = () => {
+    answered.resolve();
+    return "THE SUMMARY";
+  };
+  const config = { compression: { in_place: true } };
+  await withWsGateway({ prepare, config, model: { respond } }, async ({ connect }) => {
+    const [host, other] = [await connect(), await connect()];
+    const { session_id: sid } = await other.request("session.create");
+    const { session_id: long } = await host.request("session.resume", { session_id: STORED });
+    const compressing = host.request("session.compress", { session_id: long });
+    // From here on it is only written down.
+    await answered.promise;
+    const [done, served] = await servedDuring(other, sid, () => compressing);
+    assertEquals([done.status, done.before_messages], ["compressed", MESSAGES]);
+    assert(served >= LEAST, `a compression in place let ${served} through`);
+    const { count, messages } = await host.request("session.history", { session_id: long });
+    assertEquals([count, messages], [done.after_messages, done.messages]);
+    assertEquals((await host.request("session.title", { session_id: long })).session_key, STORED);
+  });
+});

@@ -112,3 +112,20 @@ Deno.test("core H.2: a door without /personality has the configured words once, 
     assertEquals(counted(model, P, Q), [1, 0]);
   });
 });
+
+Deno.test("B.12: a background prompt has the personality of its session, not that of the config", async () => {
+  await withGateway({ config, model: { respond: () => "ok" } }, async ({ host, model }) => {
+    const { sid } = await host.session();
+    let done = 0;
+    const aside = async () => {
+      await host.request("prompt.background", { session_id: sid, text: "aside" });
+      await host.event("background.complete", sid, done++);
+      return counted(model, P, Q);
+    };
+    assertEquals(await aside(), [1, 0]);
+    await choose(host, sid, "q");
+    assertEquals(await aside(), [0, 1]);
+    await choose(host, sid, "none");
+    assertEquals(await aside(), [0, 0]);
+  });
+});

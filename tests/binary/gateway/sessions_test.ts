@@ -375,3 +375,53 @@ Deno.test("session.list with a title finds that one session, and nothing for a t
     assertEquals((await host.request("session.list", { title: "third" })).sessions, []);
   });
 });
+
+Deno.test("B.2 pinned: session.set_pinned by live or stored id or title, through a compression and a restart", async () => {
+  const respond = (request: Json) =>
+    JSON.stringify(request.body.messages).includes("Summarise the conversation") ? "THE SUMMARY" : "ok";
+  await withGateway({ model: { respond } }, async ({ host, rig }) => {
+    const pins = async (on: typeof host) =>
+      (await on.request("session.list")).sessions.map((row: Json) => [row.id, row.pinned]);
+    const { sid, stored } = await host.session();
+    const other = await host.session();
+    // Not stored yet: it is stored for it.
+    const pin = (session_id: string, pinned: unknown = true) =>
+      host.request("session.set_pinned", { session_id, pinned });
+    assertEquals(await pin(sid), { session_id: stored, pinned: true, changed: true });
+    assertEquals(await pin(stored), { session_id: stored, pinned: true, changed: false });
+    await host.turn(other.sid, "hi");
+    for (let n = 0; n < 8; n++) await host.turn(sid, `question ${n}`);
+    assertEquals(await pins(host), [[stored, true], [other.stored, false]]);
+
+    await host.request("session.compress", { session_id: sid });
+    const { session_key: tip } = await host.request("session.title", { session_id: sid, title: "Kept" })
+      .then(() => host.request("session.title", { session_id: sid }));
+    assertEquals(tip === stored, false);
+    const branch = await host.request("session.branch", { session_id: sid });
+    assertEquals(
+      new Map(await pins(host)),
+      new Map([[tip, true], [other.stored, false], [branch.stored_session_id, false]]),
+    );
+    assertEquals(
+      [
+        await host.refused("session.set_pinned", {}),
+        await host.refused("session.set_pinned", { session_id: "no" }),
+      ]
+        .map(({ code }) => code),
+      [4006, 4007],
+    );
+    await host.end();
+    await using again = await startGateway({ rig });
+    assertEquals(
+      (await again.request("session.list", { title: "Kept" })).sessions.map((row: Json) => row.pinned),
+      [true],
+    );
+    const off = { session_id: "Kept", pinned: false };
+    assertEquals(await again.request("session.set_pinned", off), {
+      session_id: tip,
+      pinned: false,
+      changed: true,
+    });
+    assertEquals((await pins(again)).map(([, pinned]: Json) => pinned), [false, false, false]);
+  });
+});

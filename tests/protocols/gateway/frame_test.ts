@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "../../support/assert.ts";
+import { assertEquals } from "../../support/assert.ts";
 import { encodeError, encodeResult, parseFrame, toJson } from "../../../src/protocols/gateway/frame.ts";
 
 /** `[type, id, code]` of what a text is taken for. */
@@ -91,7 +91,13 @@ Deno.test("encodeResult() and encodeError() make one line each, with the raw id 
   );
 });
 
-Deno.test("toJson() writes other characters raw", () => {
+Deno.test("toJson() writes other characters raw, and half of one as U+FFFD", () => {
   assertEquals(toJson("é 漢 🙂"), '"é 漢 🙂"');
-  assert(toJson("\ud800").includes("\\ud800"));
+  assertEquals(toJson("\ud800"), '"\\ufffd"');
+});
+
+Deno.test("A.3: a message does not repeat what it was sent without end", () => {
+  const frame = JSON.parse(encodeError("1", -32601, `unknown method: ${"💥".repeat(100_000)}`));
+  assertEquals([frame.error.message.length, frame.error.message.isWellFormed()], [4_001, true]);
+  assertEquals([frame.error.message.slice(0, 18), frame.error.message.at(-1)], ["unknown method: 💥", "…"]);
 });

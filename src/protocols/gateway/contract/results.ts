@@ -41,6 +41,8 @@ const sessionRow = z.looseObject({
   last_active: z.number(),
   message_count: int,
   source: text,
+  pinned: bool,
+  resolved_id: maybe(text),
 });
 const activeRow = z.looseObject({
   current: bool,
@@ -114,6 +116,7 @@ export const RESULTS: Readonly<Record<string, z.ZodMiniType>> = {
   "session.resume": LivePayload,
   "session.close": z.looseObject({ closed: bool }),
   "session.most_recent": z.looseObject({ session_id: z.nullable(text), title: maybe(text) }),
+  "session.set_pinned": z.looseObject({ session_id: text, pinned: bool, changed: bool }),
   "session.delete": z.looseObject({ deleted: text }),
   "session.interrupt": status("interrupted"),
   "session.steer": z.looseObject({ status: z.enum(["queued", "rejected"]), text }),
@@ -215,6 +218,7 @@ export const RESULTS: Readonly<Record<string, z.ZodMiniType>> = {
     canon: z.record(z.string(), text),
     categories: z.array(z.looseObject({ name: text, pairs })),
     skill_count: int,
+    destructive: texts,
     warning: text,
   }),
   "complete.slash": z.looseObject({ items: z.array(completion), replace_from: int }),

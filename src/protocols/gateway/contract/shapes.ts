@@ -61,6 +61,7 @@ export const SessionInfo = z.looseObject({
   desktop_contract: z.int(),
   credential_warning: z.optional(text),
   config_warning: z.optional(text),
+  lazy: z.optional(z.literal(true)),
 });
 
 export const TranscriptMessage = z.looseObject({

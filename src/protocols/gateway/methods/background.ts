@@ -48,7 +48,11 @@ export async function startBackground(gateway: Gateway, live: LiveSession, text:
     ...(session.reasoningEffort === null ? {} : { reasoningEffort: session.reasoningEffort }),
   });
   const maxSteps = Math.min(MAX_STEPS, hermes.settings().agent.max_turns ?? MAX_STEPS);
-  const turn = task.submit({ content: text }, { asks: NOBODY_TO_ASK, maxSteps });
+  const turn = task.submit({ content: text }, {
+    asks: NOBODY_TO_ASK,
+    maxSteps,
+    personality: live.personality,
+  });
   live.tasks.add(task);
   turn.done.then(async (result) => {
     live.tasks.delete(task);

@@ -33,6 +33,7 @@ export async function renderCatalog(hermes: Hermes): Promise<Record<string, unkn
     ),
     categories: [...categories].map(([name, pairs]) => ({ name, pairs })),
     skill_count: skills.length,
+    destructive: list.filter((command) => command.destructive).map(({ name }) => `/${name}`),
     warning: "",
   };
 }

@@ -13,7 +13,7 @@ import { compressionText, compressSession } from "./compress.ts";
 import { writeSetting } from "./config_set.ts";
 import { reloadMcp } from "./mcp.ts";
 import { configureTools } from "./processes.ts";
-import { branchSession } from "./session_edit.ts";
+import { announceBranch, branchSession } from "./session_edit.ts";
 import { announce, openNew } from "./session_create.ts";
 import { openStored } from "./sessions.ts";
 import { describeForPeople, listSkills } from "./skills.ts";
@@ -36,7 +36,7 @@ export function createCommandHost(place: CommandPlace): CommandHost {
     },
     branch: async (name) => {
       const opened = await branchSession(gateway, live, client, { name });
-      opened.emitInfo();
+      announceBranch(opened);
       return describe(opened);
     },
     resume: async (name) => {

@@ -9,9 +9,12 @@ import type { LiveSession } from "../live.ts";
 import type { Gateway } from "../server.ts";
 import { isHostKey, readHostKey } from "./config_display.ts";
 import type { DefinedMethod } from "./define.ts";
-import { anything, method, optional } from "./define.ts";
+import { anything, isTruthy, method, optional } from "./define.ts";
 
 const getParams = z.object({ key: optional(z.string()), session_id: anything, cwd: optional(z.string()) });
+
+/** Whether a front end asks before it sends a command that `commands.catalog` calls destructive. */
+export const ASKS_FIRST = "approvals.destructive_slash_confirm";
 
 type Read = (
   hermes: Hermes,
@@ -41,12 +44,17 @@ const READERS: Readonly<Record<string, Read>> = {
   verbose: (hermes, live) => ({ value: live?.toolProgress() ?? hermes.settings().display.tool_progress }),
   "approvals.mode": (hermes) => ({ value: hermes.settings().approvals.mode }),
   approval_mode: (hermes) => ({ value: hermes.settings().approvals.mode }),
-  yolo: (hermes, live) => ({
-    value: live?.info()["yolo"] || hermes.settings().approvals.mode === "off" ? "1" : "0",
-  }),
+  [ASKS_FIRST]: (hermes) => ({ value: hermes.config.get(ASKS_FIRST) === false ? "off" : "on" }),
+  yolo: (hermes, live) => ({ value: isYolo(hermes, live) ? "1" : "0" }),
   model: (hermes, live) => ({ value: live?.session.model?.model ?? hermes.settings().model.default }),
   cwd: (hermes, live) => ({ value: live?.session.cwd ?? hermes.platform.cwd() }),
 };
+
+/** Whether questions are left out, in a session or by the configuration. */
+function isYolo(hermes: Hermes, live: LiveSession | undefined): boolean {
+  if (live) return Boolean(live.info()["yolo"]);
+  return hermes.settings().approvals.mode === "off" && !isTruthy(hermes.config.env("HERMES_EXEC_ASK"));
+}
 
 export function configGetMethods(gateway: Gateway): DefinedMethod[] {
   const { hermes, live } = gateway;

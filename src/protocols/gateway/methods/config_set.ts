@@ -15,7 +15,7 @@ import type { Client } from "../peer.ts";
 import { DEFAULT_SKIN } from "../ready.ts";
 import type { Gateway } from "../server.ts";
 import { isHostKey, writeHostKey } from "./config_display.ts";
-import { fastWord } from "./config_get.ts";
+import { ASKS_FIRST, fastWord } from "./config_get.ts";
 import type { DefinedMethod } from "./define.ts";
 import { anything, isTruthy, method, optional } from "./define.ts";
 import { switchModel } from "./model_switch.ts";
@@ -48,6 +48,7 @@ const WRITERS: Readonly<Record<string, Write>> = {
   verbose: setVerbose,
   reasoning: setReasoning,
   "approvals.mode": setApprovalMode,
+  [ASKS_FIRST]: setAsksFirst,
   yolo: setYolo,
   cwd: setCwd,
   fast: setFast,
@@ -203,6 +204,17 @@ async function writeApprovalMode(gateway: Gateway, mode: string): Promise<void> 
 const YES = ["1", "true", "yes", "on"];
 const NO = ["0", "false", "no", "off"];
 
+/** What a host writes when its user wants to be asked no more. An empty value reads. */
+async function setAsksFirst({ gateway, value }: SetCall): Promise<Record<string, unknown>> {
+  const { config } = gateway.hermes;
+  const word = value.toLowerCase();
+  if (word === "") return { value: config.get(ASKS_FIRST) === false ? "off" : "on" };
+  const on = YES.includes(word);
+  if (!on && !NO.includes(word)) throw badValue(ASKS_FIRST, value, ["on", "off"]);
+  await config.write(ASKS_FIRST.split("."), on);
+  return { value: on ? "on" : "off" };
+}
+
 async function setYolo({ gateway, live, value, scope }: SetCall): Promise<Record<string, unknown>> {
   const global = scope === "global";
   if (scope !== undefined && scope !== "session" && !global) {
@@ -214,7 +226,7 @@ async function setYolo({ gateway, live, value, scope }: SetCall): Promise<Record
   const on = YES.includes(word) ? true : NO.includes(word) ? false : !current;
   if (global) await writeApprovalMode(gateway, on ? "off" : "manual");
   else live!.session.setYolo(on);
-  const inForce = on || gateway.yolo;
+  const inForce = (on && !gateway.execAsk) || gateway.yolo;
   return { value: inForce ? "1" : "0", scope: global ? "global" : "session" };
 }
 

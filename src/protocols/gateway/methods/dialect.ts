@@ -99,6 +99,7 @@ function switchDialect(gateway: Gateway, client: Client, dialect: Dialect): void
   if (dialects.of(client) === dialect) return;
   dialects.set(client, dialect);
   for (const live of gateway.live.all()) {
+    live.audience.settle();
     if (live.audience.has(client)) live.questions.repeatTo(client, dialect);
   }
 }

@@ -9,8 +9,8 @@ import { Reply } from "../peer.ts";
 import type { Gateway } from "../server.ts";
 import type { DefinedMethod } from "./define.ts";
 import { anything, isTruthy, method, optional } from "./define.ts";
-import { imagePart } from "../image_files.ts";
 import { readTypedSkill } from "../skill_turn.ts";
+import { readImages, refuseUnread, withImages } from "./prompt_images.ts";
 import type { RewindTarget } from "./rewind.ts";
 import { checkRewind } from "./rewind.ts";
 import { cutBefore } from "./rewind_cut.ts";
@@ -83,6 +83,8 @@ function runSubmit(
   if (isEmpty(content) && live.images.length === 0) throw new RpcError(4012, "text is required");
   if (!rewind && live.images.length === 0) return accept(gateway, live, client, { content, ...kind }, queued);
   return prepare(gateway, live, content, rewind).then((prepared) => {
+    // Closed while its images were read.
+    if (!rewind) gateway.live.require(live.sid);
     const { result, after } = accept(
       gateway,
       live,
@@ -100,17 +102,30 @@ interface Rewind {
   readonly restore_files?: unknown;
 }
 
-/** What has to be read or written before the turn: attached images are consumed by it. */
+/**
+ * What has to be read or written before the turn: attached images are consumed by it, once. They are attached again
+ * where it is refused, but for those that cannot be read any more, which would refuse every later prompt.
+ */
 async function prepare(
   gateway: Gateway,
   live: LiveSession,
   content: Content,
   rewind: Rewind | null,
 ): Promise<{ input: UserInput; told: Record<string, unknown> }> {
-  const input = await withImages(gateway, live, rewind ? await expandAgain(gateway, live, content) : content);
-  const told = rewind ? await runRewind(gateway, live, rewind) : {};
+  const paths = live.images;
   live.images = [];
-  return { input, told };
+  let left: readonly string[] = paths;
+  try {
+    const images = await readImages(gateway, paths);
+    left = images.flatMap(({ path, error }) => error === null ? [path] : []);
+    refuseUnread(images);
+    const said = rewind ? await expandAgain(gateway, live, content) : content;
+    const told = rewind ? await runRewind(gateway, live, rewind) : {};
+    return { input: withImages(said, images), told };
+  } catch (error) {
+    live.images = [...left, ...live.images];
+    throw error;
+  }
 }
 
 /** A rewound turn that was shown as `/<skill> args` is that skill again. */
@@ -137,27 +152,6 @@ async function runRewind(
   const { withFilesRestored } = await import("./rewind_files.ts");
   const { result, files } = await withFilesRestored(hermes, live, target, cut);
   return { ...result, restored_files: files };
-}
-
-async function withImages(gateway: Gateway, live: LiveSession, content: Content): Promise<UserInput> {
-  if (live.images.length === 0) return { content };
-  const images = await Promise.all(live.images.map((path) => imagePart(gateway.hermes, path))).catch(
-    (error) => {
-      throw new RpcError(
-        5027,
-        `Cannot read an attached image: ${error instanceof Error ? error.message : error}`,
-      );
-    },
-  );
-  const said = typeof content === "string" ? content : textOf(content);
-  const parts: readonly ContentPart[] = typeof content === "string"
-    ? (said === "" ? [] : [{ type: "text", text: said }])
-    : content;
-  const labels = live.images.map((path) => `[image: ${path.replace(/^.*[/\\]/, "")}]`);
-  return {
-    content: [...parts, ...images],
-    displayText: [said, ...labels].filter((line) => line !== "").join("\n"),
-  };
 }
 
 function accept(

@@ -108,6 +108,7 @@ export function announce(live: LiveSession): void {
   const { modelError } = live.session;
   if (modelError) {
     live.emit("error", { message: `agent init failed: ${modelError.message}` });
+    live.build().catch((error) => live.onFault("build", error));
     return live.later.offer();
   }
   live.emitFirstInfo().then(() => live.session.closed ? undefined : live.later.offer())
@@ -119,7 +120,7 @@ function createOptions(gateway: Gateway, params: CreateParams, cwd: string): Cre
   const launched = model || provider ? null : launchModel(gateway.hermes);
   const history = seedHistory(params.messages ?? []);
   return {
-    source: params.source?.trim() || "tui",
+    source: params.source?.trim() || gateway.source,
     surface: "tui",
     editPolicy: null,
     cwd,

@@ -112,7 +112,12 @@ async function branch(gateway: Gateway, params: BranchParams, client: Client): P
     messages,
     info: live.info(),
   };
-  return new Reply(result, () => live.emitInfo());
+  return new Reply(result, () => announceBranch(live));
+}
+
+/** The first info of a branch, which says so where it has no model that can be used. */
+export function announceBranch(live: LiveSession): void {
+  live.emitFirstInfo().catch((error) => live.onFault("session.info", error));
 }
 
 /** A stored copy, opened live for this client; the parent stays as it is. Throws 4008, 4022, 4090, 5008, 5000. */

@@ -21,7 +21,9 @@ const resumeParams = z.object({
   cols,
   close_on_disconnect: anything,
   lazy: anything,
+  eager_build: anything,
   omit_messages: anything,
+  defer_history: anything,
 });
 
 export function sessionMethods(gateway: Gateway): DefinedMethod[] {
@@ -70,6 +72,13 @@ export function sessionMethods(gateway: Gateway): DefinedMethod[] {
       kind: "inline",
       params: NO_PARAMS,
       handle: () => mostRecent(gateway),
+    }),
+    method({
+      name: "session.set_pinned",
+      kind: "inline",
+      params: z.object({ session_id: anything, pinned: anything }),
+      failCode: 5000,
+      handle: (params) => pinSession(gateway, params.session_id, isTruthy(params.pinned)),
     }),
     method({
       name: "session.delete",
@@ -122,6 +131,7 @@ function renderSummary(row: SessionSummary): Record<string, unknown> {
     last_active: row.lastActivityAt,
     message_count: row.messageCount,
     source: row.source,
+    pinned: row.pinned,
   };
 }
 
@@ -203,14 +213,18 @@ async function resumeSession(
     cols: params.cols ?? 80,
     ...(close === undefined ? {} : { closeOnDisconnect: isTruthy(close) }),
   });
+  if (isTruthy(params.eager_build)) await live.build();
+  const deferred = isTruthy(params.defer_history);
+  const omitMessages = deferred || isTruthy(params.omit_messages);
   const transcript = await transcriptOf(hermes, live, {
     ownRows: isTruthy(params.lazy),
-    omitMessages: isTruthy(params.omit_messages),
+    omitMessages,
+    deferred,
     isFresh: cold,
   });
   // Somebody has closed it while it was read: it is opened anew.
   if (gateway.live.maybe(live.sid) !== live) return await resumeSession(gateway, params, client);
-  const payload = renderLive(live, { cold, transcript });
+  const payload = renderLive(live, { cold: cold && !omitMessages, transcript });
   return rebind(gateway.live.dialects, live, client, { ...payload, resumed: live.session.headId }, cold);
 }
 
@@ -248,6 +262,16 @@ function storedIdOf(gateway: Gateway, wanted: string): string {
   const row = store.getSession(wanted) ?? store.findByTitle(wanted);
   if (!row) throw new RpcError(4007, `Session "${wanted}" does not exist`);
   return store.resumedFrom(row.id)?.id ?? row.id;
+}
+
+/** By live or stored id, or title. A live session that is not stored yet is stored for it. Throws 4006, 4007. */
+async function pinSession(gateway: Gateway, id: unknown, pinned: boolean): Promise<Record<string, unknown>> {
+  if (typeof id !== "string" || id === "") throw new RpcError(4006, "session_id is required");
+  const live = gateway.live.maybe(id) ?? gateway.live.findStored(id);
+  if (live && !live.session.stored) await live.session.store();
+  const stored = live ? live.session.headId : storedIdOf(gateway, id);
+  const changed = await gateway.hermes.store().setPinned(stored, pinned);
+  return { session_id: stored, pinned, changed };
 }
 
 async function deleteSession(gateway: Gateway, id: unknown): Promise<Record<string, unknown>> {
