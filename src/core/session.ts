@@ -175,6 +175,9 @@ export class LiveSession implements Session {
   get closed(): boolean {
     return this.#closed;
   }
+  get deleted(): boolean {
+    return this.transcript.isGone;
+  }
   /** A child has no mode of its own: what the user switches holds for it, too. */
   get mode(): string {
     return this.child?.parent.mode ?? modeOf(this.config.mode);

@@ -147,6 +147,8 @@ export interface Session {
   /** Turns waiting behind the running one. */
   readonly queued: number;
   readonly closed: boolean;
+  /** Another program has deleted it, as its last write has found. */
+  readonly deleted: boolean;
   /** `null` when it cannot be resolved; `modelError` says why. */
   readonly model: ResolvedModel | null;
   readonly modelError: HermesError | null;

@@ -72,6 +72,11 @@ export class Transcript {
     return this.#warning;
   }
 
+  /** Another program has deleted the conversation. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
   /** Why the rows of this turn were not taken; `null` when they were. */
   get refusal(): HermesError | null {
     return this.#refusal;

@@ -163,6 +163,8 @@ export class SessionPool {
       const left = this.#state.uses.get(id)! - 1;
       if (left > 0) this.#state.uses.set(id, left);
       else this.#state.uses.delete(id);
+      // The next request with its id begins anew.
+      if (left === 0 && session.deleted) this.#close(id, session, "deleted");
       this.#trim();
     };
   }
@@ -183,12 +185,16 @@ export class SessionPool {
     for (const [id, session] of this.#state.opened) {
       if (this.#state.opened.size <= limit) return;
       if (this.#state.uses.has(id) || session.running) continue;
-      this.#state.opened.delete(id);
-      const closing = session.close("lru_evict")
-        .catch((error) => this.#hermes.log.warn(`api: cannot close session ${id}: ${String(error)}`))
-        .finally(() => this.#state.closing.delete(id));
-      this.#state.closing.set(id, closing);
+      this.#close(id, session, "lru_evict");
     }
+  }
+
+  #close(id: string, session: Session, reason: string): void {
+    this.#state.opened.delete(id);
+    const closing = session.close(reason)
+      .catch((error) => this.#hermes.log.warn(`api: cannot close session ${id}: ${String(error)}`))
+      .finally(() => this.#state.closing.delete(id));
+    this.#state.closing.set(id, closing);
   }
 
   /** Where tools work: the key's workspace, else the configured directory, taken from the process's own. */

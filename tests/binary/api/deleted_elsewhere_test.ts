@@ -9,7 +9,7 @@ import { eventually, makeRig } from "../../support/program.ts";
 import { ask, refusal, startRun, untilStatus } from "./run_scene.ts";
 
 const DELETED = "Another program has deleted this conversation";
-const GONE = [404, "session_not_found"];
+const GONE: [number, unknown] = [404, "session_not_found"];
 
 Deno.test("core D.4: what waits while another server deletes the session is 404 and never reaches the model", async () => {
   const first = Promise.withResolvers<void>();
@@ -38,7 +38,7 @@ Deno.test("core D.4: what waits while another server deletes the session is 404 
   assertEquals(model.calls().length, 2);
 });
 
-Deno.test("core D.4: an idle session that another server has deleted takes no prompt", async () => {
+Deno.test("core D.4: an idle session that another server has deleted takes no prompt; its id is free again", async () => {
   await using model = await startModelServer({ respond: (_, n) => `answer ${n}` });
   await using rig = await makeRig();
   await using api = await startApi({ rig, model });
@@ -52,5 +52,11 @@ Deno.test("core D.4: an idle session that another server has deleted takes no pr
   const headers = { "X-Hermes-Session-Id": "s" };
   const chat = { messages: [{ role: "user", content: "b" }] };
   assertEquals(await refusal(api, "/v1/chat/completions", { body: chat, headers }), GONE);
-  assertEquals(model.calls().length, 1);
+  const anew = await ask(api, "/v1/chat/completions", { body: chat, headers });
+  assertEquals(
+    [anew.status, anew.body.choices[0].message.content],
+    [200, "answer 1"],
+    "told once, then as any id nobody has used",
+  );
+  assertEquals(model.calls().length, 2);
 });
