@@ -191,6 +191,7 @@ export type {
 } from "./session_api.ts";
 export type { CoreServices, ObservedSession } from "./services.ts";
 export type { Undone } from "./undo.ts";
+export { choiceOf } from "./model_choice.ts";
 export { refusedElsewhere } from "./turn_results.ts";
 export type { TurnLimit } from "./turn_limit.ts";
 export { turnLimit } from "./turn_limit.ts";

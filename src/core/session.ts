@@ -17,6 +17,7 @@ import { tierOf } from "./fast_mode.ts";
 import { Resting } from "./failover.ts";
 import { EventHub, type EventReader } from "./hub.ts";
 import { type Message, textOf } from "./messages.ts";
+import { choiceOf } from "./model_choice.ts";
 import { modeOf, policyOf } from "./modes.ts";
 import { usableTools } from "./offered_tools.ts";
 import { OutsideTools } from "./outside.ts";
@@ -46,7 +47,7 @@ import type {
   TurnHandle,
   UserInput,
 } from "./session_api.ts";
-import { choiceOf, effortOf, resolveFor, wantsFast } from "./session_model.ts";
+import { effortOf, resolveFor, wantsFast } from "./session_model.ts";
 import { SessionRecord } from "./session_record.ts";
 import type { SessionSeed } from "./session_seed.ts";
 import { SessionSettings } from "./session_settings.ts";

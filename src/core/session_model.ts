@@ -2,21 +2,13 @@
 import { configuredEffort } from "./efforts.ts";
 import { HermesError } from "./errors.ts";
 import { isFastTier } from "./fast_mode.ts";
-import type { ModelChoice, ResolvedModel, SessionConfig } from "./ports.ts";
+import { choiceOf } from "./model_choice.ts";
+import type { ResolvedModel, SessionConfig } from "./ports.ts";
 import type { CoreServices } from "./services.ts";
 
 interface ModelOwner {
   readonly config: SessionConfig;
   readonly services: Pick<CoreServices, "models" | "settings">;
-}
-
-export function choiceOf({ model, provider, baseUrl, apiMode }: SessionConfig): ModelChoice {
-  return {
-    ...(model === undefined ? {} : { model }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(apiMode === undefined ? {} : { apiMode }),
-  };
 }
 
 /** The model, or why there is none. */

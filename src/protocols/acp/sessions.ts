@@ -2,7 +2,7 @@
  * The life of sessions on this wire (acp.md C3): new, load, resume, fork, close, delete. Each checks all it
  * was given before anything changes; what comes after an answer is sent after it.
  */
-import type { McpServerEntry, Message, Session } from "@/core/contract.ts";
+import { choiceOf, type McpServerEntry, type Message, type Session } from "@/core/contract.ts";
 import { requireModel } from "./auth.ts";
 import type { Connection } from "./connection.ts";
 import { requireDirectory, requirePath } from "./cwd.ts";
@@ -13,7 +13,7 @@ import type { RequestContext } from "./peer.ts";
 import { provenanceMeta, sessionProvenance } from "./provenance.ts";
 import { mcpEntries } from "./mcp_servers.ts";
 import type { LoadParams, NewParams, ResumeParams } from "./schema.ts";
-import { choiceOf, storedRow } from "./stored.ts";
+import { storedRow } from "./stored.ts";
 import { SessionView } from "./view.ts";
 
 interface Place {

@@ -2,7 +2,7 @@
  * Sessions as they are stored, looked at without opening them: to open one takes back its end, and a request that is
  * refused must change nothing (acp.md C9).
  */
-import { HermesError, type ModelChoice, type SessionConfig, type SessionRow } from "@/core/contract.ts";
+import { choiceOf, HermesError, type SessionRow } from "@/core/contract.ts";
 import type { Connection } from "./connection.ts";
 import type { Chosen } from "./options.ts";
 
@@ -10,15 +10,6 @@ import type { Chosen } from "./options.ts";
 export function storedRow({ hermes, sources }: Connection, id: string): SessionRow | null {
   const row = hermes.store().getSession(id);
   return row && (!sources || sources.includes(row.source)) ? row : null;
-}
-
-export function choiceOf({ model, provider, baseUrl, apiMode }: SessionConfig): ModelChoice {
-  return {
-    ...(model === undefined ? {} : { model }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(apiMode === undefined ? {} : { apiMode }),
-  };
 }
 
 /** What the session would have chosen when it is opened. */

@@ -10,17 +10,7 @@ import { approvalPayload } from "./render/approval.ts";
 import { clarifyPayload } from "./render/clarify.ts";
 import { type EventFields, runEnd, runEvents, type RunRenderOptions } from "./render/runs.ts";
 import { RunJournal } from "./run_journal.ts";
-
-export type RunStatus =
-  | "queued"
-  | "running"
-  | "waiting_for_approval"
-  | "waiting_for_clarify"
-  | "stopping"
-  | "completed"
-  | "failed"
-  | "cancelled"
-  | "interrupted";
+import type { RunStatus } from "./run_status.ts";
 
 export interface RunSetup extends RunRenderOptions {
   readonly row: RunRow;

@@ -1,5 +1,6 @@
 /** Bodies that the server answers with, as shapes. Members that stand in every answer are required. */
 import * as z from "zod/mini";
+import { RUN_STATUSES } from "../run_status.ts";
 
 const any = z.unknown();
 const text = z.string();
@@ -115,17 +116,7 @@ export const ResponseDeleted = z.strictObject({
   deleted: z.literal(true),
 });
 
-const RunState = z.enum([
-  "queued",
-  "running",
-  "waiting_for_approval",
-  "waiting_for_clarify",
-  "stopping",
-  "completed",
-  "failed",
-  "cancelled",
-  "interrupted",
-]);
+const RunState = z.enum(RUN_STATUSES);
 export const RunAccepted = z.strictObject({
   run_id: text,
   status: z.union([z.literal("started"), RunState]),

@@ -13,7 +13,7 @@ import { canonicalJson } from "../canonical_json.ts";
 import { chainOf, requireChain } from "../chains.ts";
 import { ApiError, badRequest } from "../errors.ts";
 import { untilFree } from "../other_programs.ts";
-import type { RunStatus } from "../live_run.ts";
+import { isRunStatus, RUN_STATUSES } from "../run_status.ts";
 import { RunProcesses } from "../run_processes.ts";
 import { runNotFound } from "../runs.ts";
 import { readRunRequest, type RunRequest } from "../schema/runs.ts";
@@ -218,17 +218,6 @@ export async function getRun(api: ApiService, id: string): Promise<Response> {
 }
 
 const MAX_PAGE = 200;
-const STATUSES: ReadonlySet<string> = new Set<RunStatus>([
-  "queued",
-  "running",
-  "waiting_for_approval",
-  "waiting_for_clarify",
-  "stopping",
-  "completed",
-  "failed",
-  "cancelled",
-  "interrupted",
-]);
 
 /** Newest first; `after` is the last id of the page before. */
 export async function listRuns(api: ApiService, query: URLSearchParams): Promise<Response> {
@@ -238,8 +227,8 @@ export async function listRuns(api: ApiService, query: URLSearchParams): Promise
   }
   const [status, sessionId, after] = [query.get("status"), query.get("session_id"), query.get("after")];
   // An empty page would say that there are none.
-  if (status !== null && !STATUSES.has(status)) {
-    throw badRequest(`'status' must be one of ${[...STATUSES].join(", ")}`, null, "status");
+  if (status !== null && !isRunStatus(status)) {
+    throw badRequest(`'status' must be one of ${RUN_STATUSES.join(", ")}`, null, "status");
   }
   if (after !== null && !(await api.runs.stored(after))) {
     throw badRequest(
