@@ -4,10 +4,12 @@
  */
 import { startHermes } from "@/app/base.ts";
 import type { HermesBase } from "@/app/mod.ts";
+import { createRedactor } from "@/lib/redact.ts";
 import { loadAuth } from "@/models/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs, UsageError } from "./args.ts";
-import { openLineInput } from "./line_input.ts";
+import { EXIT } from "./exit_codes.ts";
+import { askOnce } from "./question.ts";
 import { AUTH } from "./specs.ts";
 import { closest } from "./suggest.ts";
 import { type Terminal, withTerminal } from "./terminal.ts";
@@ -66,7 +68,11 @@ function list({ hermes, terminal, parsed, words }: Context, auth: Auth): number 
     terminal.line(JSON.stringify({ keys: rows }, null, 2));
     return 0;
   }
-  if (shown.length === 0) terminal.note("no keys in auth.json; hermes auth add <provider> adds one");
+  if (shown.length === 0 && wanted !== null) {
+    terminal.note(`${wanted} has no keys in auth.json; hermes auth add ${wanted} adds one`);
+  } else if (shown.length === 0) {
+    terminal.note("no keys in auth.json; hermes auth add <provider> adds one");
+  }
   for (const { provider, id, label, source, requests, restsUntil, errorCode } of shown) {
     const state = restsUntil === null
       ? "ok"
@@ -80,22 +86,49 @@ function list({ hermes, terminal, parsed, words }: Context, auth: Auth): number 
 async function add(context: Context, auth: Auth): Promise<number> {
   const { hermes, terminal, parsed, words } = context;
   const provider = poolOf(words, auth, 1, "add");
-  const label = parsed.value("label")?.trim() || null;
-  if (label !== null && label.length > 60) throw new UsageError("--label takes at most 60 characters");
+  const label = labelOf(parsed);
   const key = await askKey(context, provider);
-  if (key === null) return 1;
+  if (typeof key === "number") return key;
   const id = await added(auth, context, { provider, key, label });
   if (id === null) {
     terminal.note(`hermes: ${provider} has this key already`);
-    return 1;
+    return EXIT.failed;
   }
-  const count =
-    auth.listPooled(hermes.platform, hermes.home).keys.filter((one) => one.provider === provider).length;
+  const count = keysOf(context, auth, provider).length;
   if (parsed.has("json")) terminal.line(JSON.stringify({ provider, id }));
   else {terminal.line(
       `added ${id} to ${provider}, which has ${count} ${count === 1 ? "key" : "keys"} in auth.json`,
     );}
-  return 0;
+  const endpoint = endpointOf(provider);
+  const endpoints = (hermes.config.get("providers") ?? {}) as Readonly<Record<string, unknown>>;
+  if (endpoint !== null && !Object.hasOwn(endpoints, endpoint)) {
+    terminal.note(
+      `hermes: warning: no endpoint of yours is called ${endpoint} yet: ` +
+        `hermes config set providers.${endpoint}.base_url <url>`,
+    );
+  }
+  return EXIT.done;
+}
+
+/** `custom:<name>` is the entry `providers.<name>`; `null` for a provider that is known. */
+function endpointOf(provider: string): string | null {
+  return provider.startsWith("custom:") ? provider.slice("custom:".length) : null;
+}
+
+/** A label is shown, so it may be no key. */
+function labelOf(parsed: ParsedArgs): string | null {
+  const label = parsed.value("label")?.trim() || null;
+  if (label === null) return null;
+  if (label.length > 60) throw new UsageError("--label takes at most 60 characters");
+  const redact = createRedactor({ knownSecrets: () => [], enabled: true });
+  if (redact(label, "full") !== label) {
+    throw new UsageError("--label takes a name, and this looks like a key; the key itself is asked for");
+  }
+  return label;
+}
+
+function keysOf({ hermes }: Context, auth: Auth, provider: string): ReturnType<Auth["listPooled"]>["keys"] {
+  return auth.listPooled(hermes.platform, hermes.home).keys.filter((one) => one.provider === provider);
 }
 
 async function added(
@@ -106,41 +139,53 @@ async function added(
   try {
     return await auth.addPooled(hermes.platform, hermes.home, entry);
   } catch (error) {
-    if (error instanceof RangeError) throw new UsageError("this can be no key");
-    throw error;
+    if (!(error instanceof RangeError)) throw error;
+    throw new UsageError("this can be no key: it is too short, has a space in it or is a stand-in");
   }
 }
 
-async function askKey({ terminal, hermes }: Context, provider: string): Promise<string | null> {
-  const input = openLineInput(terminal, hermes.platform);
-  try {
-    const answer = await input.ask(`Key for ${provider} (not shown): `, { hidden: true });
-    if (answer.type !== "line" || answer.text.trim() === "") {
-      terminal.note("hermes: no key was given");
-      return null;
-    }
-    return answer.text.trim();
-  } finally {
-    input.close();
-  }
+/** The key, or the exit code where none was given. */
+async function askKey({ terminal, hermes }: Context, provider: string): Promise<string | number> {
+  const prompt = `Key for ${provider} (not shown): `;
+  const answer = await askOnce(prompt, { hidden: true }, terminal, hermes.platform);
+  if (answer.type === "line" && answer.text.trim() !== "") return answer.text.trim();
+  terminal.note("hermes: no key was given, nothing was changed");
+  return answer.type === "interrupt" ? EXIT.interrupted : EXIT.failed;
 }
 
-async function remove({ hermes, terminal, words }: Context, auth: Auth): Promise<number> {
+async function remove(context: Context, auth: Auth): Promise<number> {
+  const { hermes, terminal, words } = context;
   const provider = poolOf(words, auth, 2, "remove");
-  const removed = await auth.removePooled(hermes.platform, hermes.home, provider, words[1]!);
+  const name = words[1]!;
+  const matches = keysOf(context, auth, provider).filter(({ id, label }) => id === name || label === name);
+  if (matches.length > 1) {
+    const ids = matches.map(({ id }) => id).join(", ");
+    throw new UsageError(`${matches.length} keys of ${provider} have this label; name one by its id: ${ids}`);
+  }
+  const removed = await auth.removePooled(hermes.platform, hermes.home, provider, name);
   if (removed === 0) {
-    terminal.note(`hermes: ${provider} has no key "${words[1]}" (hermes auth list)`);
-    return 1;
+    // Not repeated: it may be the key itself.
+    terminal.note(`hermes: ${provider} has no key with this id or label; hermes auth list shows them`);
+    return EXIT.failed;
   }
   terminal.line(`removed ${removed} ${removed === 1 ? "key" : "keys"} of ${provider}`);
-  return 0;
+  const source = matches[0]?.source ?? "manual";
+  if (source !== "manual") {
+    const place = source === "config" ? "config.jsonc" : source.replace(/^env:/, "");
+    terminal.note(`hermes: while it stands in ${place}, it joins the others again`);
+  }
+  return EXIT.done;
 }
 
-async function wake({ hermes, terminal, words }: Context, auth: Auth): Promise<number> {
+async function wake(context: Context, auth: Auth): Promise<number> {
+  const { hermes, terminal, words } = context;
   const provider = poolOf(words, auth, 1, "wake");
   const woken = await auth.wakePooled(hermes.platform, hermes.home, provider);
-  terminal.line(`${woken} ${woken === 1 ? "key" : "keys"} of ${provider} rested, and will be used again`);
-  return 0;
+  if (woken > 0) {
+    terminal.line(`${woken} ${woken === 1 ? "key" : "keys"} of ${provider} rested, and will be used again`);
+  } else if (keysOf(context, auth, provider).length > 0) terminal.line(`no key of ${provider} rests`);
+  else terminal.note(`${provider} has no keys in auth.json; hermes auth add ${provider} adds one`);
+  return EXIT.done;
 }
 
 function poolOf(words: readonly string[], auth: Auth, most: number, subcommand: string): string {
@@ -151,13 +196,23 @@ function poolOf(words: readonly string[], auth: Auth, most: number, subcommand: 
     );
   }
   if (words.length > most) {
-    throw new UsageError(`unexpected argument "${words[most]}"; a key is never an argument`);
-  }
-  const provider = auth.poolName(name);
-  if (provider === null) {
+    // Not repeated: it may be the key itself.
     throw new UsageError(
-      `"${name}" is no provider with keys; hermes model list --all shows them, or custom:<name>`,
+      `auth ${subcommand} takes no more than ${
+        most === 1 ? "a provider" : "a provider and an id or label"
+      }; ` +
+        "a key is never an argument, it is asked for",
     );
   }
-  return provider;
+  const provider = auth.poolName(name);
+  if (provider !== null) return provider;
+  if (name.trim().toLowerCase() === "custom") {
+    throw new UsageError(
+      "the endpoint of model.base_url has one key; to give it several, name it as providers.<name>, " +
+        "and say custom:<name>",
+    );
+  }
+  throw new UsageError(
+    `"${name}" is no provider with keys; hermes model list --all shows them, or custom:<name>`,
+  );
 }

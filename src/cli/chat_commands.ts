@@ -101,7 +101,8 @@ async function dispatch(chat: Chat, name: string, args: string): Promise<Command
   if (!command) return await callSkill(chat, name, args);
   if (isDestructive(chat, command.name)) {
     const { mayThrowAway } = await import("./confirm_command.ts");
-    if (!await mayThrowAway(chat, command.name, command.description)) return DONE;
+    const line = args === "" ? command.name : `${command.name} ${args}`;
+    if (!await mayThrowAway(chat, line, command.description)) return DONE;
   }
   if (local) return await local.run(chat, args);
   const result = await chat.hermes.commands.run(command.name, args, {
@@ -151,7 +152,8 @@ export async function skillNames(hermes: Chat["hermes"]): Promise<string[]> {
 
 /** What can stand behind the `/`, without the skills. */
 export function commandNames(chat: Pick<Chat, "hermes">): string[] {
-  return [...new Set([...LOCAL, ...chat.hermes.commands.list("cli")].map((command) => command.name))];
+  const local = LOCAL.flatMap(({ name, aliases }) => [name, ...aliases.filter((alias) => alias.length > 1)]);
+  return [...new Set([...local, ...chat.hermes.commands.list("cli").map((command) => command.name)])];
 }
 
 async function refuseUnknown(chat: Chat, name: string): Promise<CommandOutcome> {
@@ -164,7 +166,12 @@ async function refuseUnknown(chat: Chat, name: string): Promise<CommandOutcome> 
 function helpText(chat: Chat): string {
   const own = new Set(LOCAL.map((command) => command.name));
   const registry: readonly CommandInfo[] = chat.hermes.commands.list("cli").filter((c) => !own.has(c.name));
-  const rows = [...registry, ...LOCAL].map((command) =>
+  const local = LOCAL.map(({ aliases, argsHint, description, name }) => ({
+    argsHint,
+    description,
+    name: [name, ...aliases].join(", /"),
+  }));
+  const rows = [...registry, ...local].map((command) =>
     [`/${command.name}${command.argsHint ? ` ${command.argsHint}` : ""}`, command.description] as const
   );
   const { terminal } = chat;

@@ -5,7 +5,7 @@
 import { type CoreEvent, turnLimit, type TurnResult } from "@/core/contract.ts";
 import type { Terminal } from "./terminal.ts";
 import { subagentLine } from "./subagent_lines.ts";
-import { withoutControls } from "./text_layout.ts";
+import { withoutControls, wrapIndented } from "./text_layout.ts";
 import { editLines, toolEndLine, toolStartLine } from "./tool_lines.ts";
 import { WordFlow } from "./word_flow.ts";
 
@@ -58,6 +58,8 @@ export function createChatView(terminal: Terminal, { showReasoning, quiet }: Cha
     if (terminal.stdoutIsTty) terminal.line(text);
     else terminal.note(text);
   };
+  /** Broken at words on a screen; before it is painted. */
+  const fit = (text: string) => terminal.stdoutIsTty ? wrapIndented(text, terminal.columns) : text;
   const show = (text: string) => {
     lastCard = "";
     question(text);
@@ -86,7 +88,7 @@ export function createChatView(terminal: Terminal, { showReasoning, quiet }: Cha
       case "tool.end":
         return hidesProgress ? undefined : cards(event);
       case "status":
-        return hidesProgress ? undefined : show(paint.yellow(`! ${withoutControls(event.text)}`));
+        return hidesProgress ? undefined : show(paint.yellow(fit(`! ${withoutControls(event.text)}`)));
       case "subagent": {
         const line = subagentLine(event.agent, event.step, paint, Math.min(terminal.columns, 100));
         return line === null || hidesProgress ? undefined : show(line);
@@ -104,14 +106,14 @@ export function createChatView(terminal: Terminal, { showReasoning, quiet }: Cha
     turnEnd: (result, cost) => {
       endBlock();
       for (const line of endLines(result)) {
-        show(line.isError ? paint.red(line.text) : paint.yellow(line.text));
+        show(line.isError ? paint.red(fit(line.text)) : paint.yellow(fit(line.text)));
       }
-      if (cost !== null && !hidesProgress) show(paint.dim(cost));
+      if (cost !== null && !hidesProgress) show(paint.dim(fit(cost)));
       if (terminal.stdoutIsTty) terminal.line();
     },
     banner: (title, text) => show(`${paint.bold(title)}  ${text}`),
-    info: (text) => show(paint.dim(text)),
-    error: (text) => show(paint.red(text)),
+    info: (text) => show(paint.dim(fit(text))),
+    error: (text) => show(paint.red(fit(text))),
     show,
     question,
     said: (text) => terminal.stdoutIsTty ? show(`${paint.bold(paint.cyan("›"))} ${text}`) : undefined,

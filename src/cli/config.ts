@@ -88,6 +88,11 @@ function get({ hermes, terminal, parsed, words }: Context): number {
 
 async function set({ hermes, terminal, parsed, words }: Context): Promise<number> {
   const [key, ...value] = words;
+  if (/^[A-Z][A-Z0-9_]*_API_KEY$/.test(key!) && !/^\S+$/.test(value.join(" ").trim())) {
+    throw new UsageError(
+      `${key} takes a key, which is one word without spaces; hermes config unset ${key} takes it out`,
+    );
+  }
   const known = new Set(hermes.config.warnings());
   const done = await hermes.config.set(key!, value.join(" "));
   // A name with a spelling mistake is written all the same, and does nothing: say so at once.

@@ -4,16 +4,24 @@
  * yes lets it run; "always" is kept as `false` in the configuration.
  */
 import type { Chat } from "./chat.ts";
+import { cut, withoutControls, wrapIndented } from "./text_layout.ts";
 
 const KEY = ["approvals", "destructive_slash_confirm"] as const;
 
-/** `name` without its slash, `does` as the help says it. Rejects when "always" cannot be written; then nothing runs. */
-export async function mayThrowAway(chat: Chat, name: string, does: string): Promise<boolean> {
+/** As much of what was typed as says which command it is. */
+const SHOWN_LINE = 28;
+
+/**
+ * `line`: the command as it was typed, without its slash; `does` as the help says it. Rejects when "always" cannot be
+ * written; then nothing runs.
+ */
+export async function mayThrowAway(chat: Chat, line: string, does: string): Promise<boolean> {
   const { hermes, input, session, terminal, view } = chat;
   if (!input.isTty || session.history().length === 0 || hermes.config.get(KEY.join(".")) === false) {
     return true;
   }
-  view.question(terminal.paint.yellow(`? /${name}: ${does}. Go on?`));
+  const shown = cut(withoutControls(line), SHOWN_LINE);
+  view.question(terminal.paint.yellow(wrapIndented(`? /${shown}: ${does}. Go on?`, terminal.columns)));
   for (let fresh = true;; fresh = false) {
     const said = await input.ask("  [y]es, [n]o, [a]lways: ", { fresh });
     const word = said.type === "line" ? said.text.trim().toLowerCase() : "no";

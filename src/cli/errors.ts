@@ -43,8 +43,12 @@ export interface Told {
 
 export function describeError(error: unknown, command: string): Told {
   const told = toldOf(error, command);
-  // An error may quote what a server or a file said.
-  return { ...told, lines: told.lines.map(withoutControls) };
+  // An error may quote what a server or a file said, and what was typed: a key in the wrong place, say.
+  const redact = createRedactor({ knownSecrets: () => [], enabled: true });
+  // What nobody foresaw may hold anything; elsewhere `api_key: wanted a text` is no secret.
+  const mode = told.code === "internal" || told.code === "io" ? "full" : "terminal";
+  const clean = (line: string) => redact(withoutControls(line), mode);
+  return { ...told, lines: told.lines.map(clean), message: clean(told.message) };
 }
 
 function toldOf(error: unknown, command: string): Told {
@@ -65,8 +69,7 @@ function toldOf(error: unknown, command: string): Told {
       message: error.message,
     };
   }
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  const message = createRedactor({ knownSecrets: () => [], enabled: true })(text, "full");
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   // The system has refused a file: nothing unexpected, and the text says which.
   if (error instanceof Error && SYSTEM_ERRORS.has(error.name)) {
     const told = message.slice(error.name.length + 2);

@@ -66,7 +66,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "auth",
-    summary: "Several keys of one provider: list, add, remove",
+    summary: "Several keys of one provider: list, add, remove, wake",
     group: "Manage",
     load: () => import("./auth.ts"),
   },
@@ -175,12 +175,11 @@ async function tellError(error: unknown, command: string, platform: Platform): P
 }
 
 async function refuseUnknown(word: string, platform: Platform): Promise<number> {
-  const { closest } = await import("./suggest.ts");
+  const [{ closest }, { UsageError }] = await Promise.all([import("./suggest.ts"), import("./args.ts")]);
   const near = closest(word.replace(/^-+/, ""), COMMANDS.map((command) => command.name));
   const kind = word.startsWith("-") ? "option" : "command";
-  platform.stderr(`hermes: unknown ${kind} "${word}"` + (near ? `; did you mean "hermes ${near}"?` : ""));
-  platform.stderr("  see: hermes --help");
-  return 2;
+  const text = `unknown ${kind} "${word}"` + (near ? `; did you mean "hermes ${near}"?` : "");
+  return await tellError(new UsageError(text), "", platform);
 }
 
 /** Some registries start the program under this name without a subcommand. */

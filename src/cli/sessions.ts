@@ -5,7 +5,7 @@ import { encodeFrame } from "@/lib/jsonl.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { parseCommandLine, type ParsedArgs, UsageError } from "./args.ts";
 import { findSession, withHermes } from "./hermes_session.ts";
-import { openLineInput } from "./line_input.ts";
+import { besideQuestion, refusal } from "./question.ts";
 import { restore } from "./restore.ts";
 import { messageJson, sessionJson, summaryJson, transcript } from "./session_text.ts";
 import { SESSIONS } from "./specs.ts";
@@ -79,7 +79,12 @@ function list({ hermes, terminal, parsed }: Context): number {
     return 0;
   }
   if (rows.length === 0) {
-    terminal.note("no sessions yet; hermes chat starts one");
+    const source = parsed.value("source");
+    terminal.note(
+      source === undefined
+        ? "no sessions yet; hermes chat starts one"
+        : `no sessions of "${withoutControls(source)}"; hermes sessions list shows those of every door`,
+    );
     return 0;
   }
   // On a narrow screen the beginning of an id stands for it, as it does on the command line.
@@ -192,7 +197,8 @@ async function deleteSessions(context: Context): Promise<number> {
   const rows = words.map((word) => findSession(store, word));
   if (!parsed.has("yes")) {
     if (!terminal.stdinIsTty) throw new UsageError("nobody to ask: add --yes to delete without a question");
-    if (!await confirmDelete(rows, context)) return 1;
+    const code = await confirmDelete(rows, context);
+    if (code !== null) return code;
   }
   for (const row of rows) {
     await hermes.sessions.delete(row.id);
@@ -201,17 +207,16 @@ async function deleteSessions(context: Context): Promise<number> {
   return 0;
 }
 
-async function confirmDelete(rows: readonly SessionRow[], { terminal, hermes }: Context): Promise<boolean> {
-  const input = openLineInput(terminal, hermes.platform);
-  try {
-    for (const row of rows) {
-      terminal.line(
-        `  ${row.id}  ${row.messageCount} messages${row.title === null ? "" : `, "${row.title}"`}`,
-      );
-    }
-    const answer = await input.ask(`Delete ${rows.length === 1 ? "this session" : "these sessions"}? [y/N] `);
-    return answer.type === "line" && /^y(es)?$/i.test(answer.text.trim());
-  } finally {
-    input.close();
+/** `null`: they may go; else the exit code. */
+async function confirmDelete(
+  rows: readonly SessionRow[],
+  { terminal, hermes }: Context,
+): Promise<number | null> {
+  const tell = besideQuestion(terminal);
+  for (const { id, messageCount, title } of rows) {
+    const messages = messageCount === 1 ? "1 message" : `${messageCount} messages`;
+    tell(`  ${id}  ${messages}${title === null ? "" : `, "${withoutControls(title)}"`}`);
   }
+  const what = rows.length === 1 ? "this session" : "these sessions";
+  return await refusal(`Delete ${what}?`, "nothing was deleted", terminal, hermes.platform);
 }

@@ -15,15 +15,26 @@ interface Context {
 export async function importSessions({ hermes, terminal, parsed, words }: Context): Promise<number> {
   const [path, ...rest] = words;
   if (path === undefined || rest.length > 0) throw new UsageError("sessions import needs one file");
-  const sessions = readImport(await readText(path, hermes));
+  const sessions = readFile(path, await readText(path, hermes));
   let imported = 0;
   for (const session of sessions) {
     if (await hermes.store().importSession(session)) imported++;
     else if (!parsed.has("json")) terminal.note(`${session.row.id} is here already`);
   }
   if (parsed.has("json")) terminal.line(JSON.stringify({ imported, skipped: sessions.length - imported }));
-  else terminal.line(`imported ${imported} of ${sessions.length} sessions`);
+  else {terminal.line(
+      `imported ${imported} of ${sessions.length} ${sessions.length === 1 ? "session" : "sessions"}`,
+    );}
   return 0;
+}
+
+function readFile(path: string, text: string): ReturnType<typeof readImport> {
+  try {
+    return readImport(text);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`${path}, ${error.message}; nothing was imported`);
+  }
 }
 
 async function readText(path: string, { platform }: Hermes): Promise<string> {

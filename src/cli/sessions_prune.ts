@@ -3,7 +3,7 @@ import type { Hermes } from "@/app/mod.ts";
 import type { EndedSession } from "@/core/contract.ts";
 import { encodeFrame } from "@/lib/jsonl.ts";
 import { type ParsedArgs, UsageError } from "./args.ts";
-import { openLineInput } from "./line_input.ts";
+import { besideQuestion, refusal } from "./question.ts";
 import type { Terminal } from "./terminal.ts";
 import { cut, withoutControls } from "./text_layout.ts";
 
@@ -33,13 +33,14 @@ export async function prune({ hermes, terminal, parsed, words }: Context): Promi
     found.forEach(tell);
     if (isJson) {
       terminal.write(encodeFrame({ removed: 0, would_remove: found.length, kept: 0, freed_bytes: 0 }));
-    } else describe(found, days, terminal);
+    } else describe(found, days, terminal, (text) => terminal.line(text));
     return 0;
   }
   if (found.length > 0 && !parsed.has("yes")) {
     if (!terminal.stdinIsTty) throw new UsageError("nobody to ask: add --yes, or --dry-run to only look");
-    describe(found, days, terminal);
-    if (!await isConfirmed({ terminal, hermes })) return 1;
+    describe(found, days, terminal, besideQuestion(terminal));
+    const code = await refusal("Delete them?", "nothing was deleted", terminal, hermes.platform);
+    if (code !== null) return code;
   }
   let removed = 0;
   for (;;) {
@@ -67,15 +68,21 @@ function count(sessions: number): string {
   return `${sessions} ${sessions === 1 ? "session" : "sessions"}`;
 }
 
-function describe(found: readonly EndedSession[], days: number, terminal: Terminal): void {
+function describe(
+  found: readonly EndedSession[],
+  days: number,
+  { columns }: Terminal,
+  tell: (text: string) => void,
+): void {
   const age = `${days} ${days === 1 ? "day" : "days"}`;
-  if (found.length === 0) return terminal.line(`no session ended more than ${age} ago`);
-  terminal.line(`${count(found.length)} ended more than ${age} ago:`);
+  if (found.length === 0) return tell(`no session ended more than ${age} ago`);
+  tell(`${count(found.length)} ended more than ${age} ago:`);
   for (const { id, title, messageCount } of found.slice(0, SHOWN)) {
     const name = title === null ? "" : `, "${withoutControls(title)}"`;
-    terminal.line(`  ${cut(`${id}, ${messageCount} messages${name}`, terminal.columns - 2)}`);
+    const messages = messageCount === 1 ? "1 message" : `${messageCount} messages`;
+    tell(`  ${cut(`${id}, ${messages}${name}`, columns - 2)}`);
   }
-  if (found.length > SHOWN) terminal.line(`  and ${found.length - SHOWN} more`);
+  if (found.length > SHOWN) tell(`  and ${found.length - SHOWN} more`);
 }
 
 function sessionJson(session: EndedSession): Record<string, unknown> {
@@ -86,14 +93,4 @@ function sessionJson(session: EndedSession): Record<string, unknown> {
     last_activity_at: session.lastActivityAt,
     message_count: session.messageCount,
   };
-}
-
-async function isConfirmed({ terminal, hermes }: Pick<Context, "terminal" | "hermes">): Promise<boolean> {
-  const input = openLineInput(terminal, hermes.platform);
-  try {
-    const answer = await input.ask("Delete them? [y/N] ");
-    return answer.type === "line" && /^y(es)?$/i.test(answer.text.trim());
-  } finally {
-    input.close();
-  }
 }

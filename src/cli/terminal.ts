@@ -86,13 +86,18 @@ function setInput(mode: InputMode): void {
   }
 }
 
-function writeToScreen(text: string): void {
+function writeToScreen(text: string, screen: { writeSync(bytes: Uint8Array): number } = Deno.stdout): void {
   let rest = encoder.encode(text);
   try {
-    while (rest.length > 0) rest = rest.subarray(Deno.stdout.writeSync(rest));
+    while (rest.length > 0) rest = rest.subarray(screen.writeSync(rest));
   } catch {
     // The terminal is gone; SIGHUP ends the command.
   }
+}
+
+/** Text as it is, for a question that must not stand on stdout. */
+export function writeToStderr(text: string): void {
+  writeToScreen(text, Deno.stderr);
 }
 
 export function openTerminal(platform: Platform): Terminal {
@@ -111,7 +116,7 @@ export function openTerminal(platform: Platform): Terminal {
     },
   });
   // On a screen text and notes must appear in the order they were written, so nothing is queued there.
-  const write = stdoutIsTty ? writeToScreen : (text: string) => writer.write(text);
+  const write = stdoutIsTty ? (text: string) => writeToScreen(text) : (text: string) => writer.write(text);
   return {
     stdinIsTty,
     stdoutIsTty,

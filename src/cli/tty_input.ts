@@ -45,10 +45,12 @@ export class TtyInput implements LineInput {
   /** False on a terminal too simple for line editing: the system edits the line, and input simply flows. */
   readonly #edits: boolean;
   readonly #canStop: boolean;
+  readonly #isWindows: boolean;
 
   constructor(terminal: Terminal, platform: Platform) {
     this.#terminal = terminal;
     this.#edits = platform.env().TERM !== "dumb";
+    this.#isWindows = platform.os === "windows";
     this.#canStop = this.#edits && platform.os !== "windows";
     this.#interface = createInterface({
       input: this.#edits ? this.#keys : process.stdin,
@@ -146,9 +148,11 @@ export class TtyInput implements LineInput {
     options.signal?.addEventListener("abort", onAbort, { once: true });
     // Ended from outside: the terminal must not stay without line editing.
     const stopListening = this.#terminal.onInterrupt((isFinal) =>
-      void (isFinal && this.#give({ type: "end" }))
+      // Without line editing Ctrl-C is a signal here too.
+      void (isFinal ? this.#give({ type: "end" }) : this.#edits || this.#give({ type: "interrupt" }))
     );
-    this.#setMode(this.#edits || options.hidden === true ? "keys" : "lines");
+    const unseen: InputMode = this.#edits || this.#isWindows ? "keys" : "silent";
+    this.#setMode(this.#edits || options.hidden === true ? unseen : "lines");
     this.#interface.setPrompt(prompt);
     this.#showPrompt();
     if (options.prefill) this.#interface.write(options.prefill);

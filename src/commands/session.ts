@@ -14,7 +14,7 @@ export const reset: Command = {
   run: async (_args, { session }) => {
     const count = session.history().length;
     await session.reset();
-    return text(`Cleared ${count} messages.`);
+    return text(count === 1 ? "Cleared 1 message." : `Cleared ${count} messages.`);
   },
 };
 

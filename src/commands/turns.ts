@@ -30,7 +30,7 @@ export const undo: Command = {
     return {
       type: "prefill",
       message: undone.text,
-      notice: `Took back ${turns} (${undone.removed} messages).`,
+      notice: `Took back ${turns} (${undone.removed} ${undone.removed === 1 ? "message" : "messages"}).`,
     };
   },
 };

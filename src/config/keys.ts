@@ -297,9 +297,9 @@ const TOOLS: Table = {
   tools: {
     tool_search: {
       enabled: [
-        anything,
+        oneOf(["auto", "on", "off"], { true: "on", false: "off" }),
         "auto",
-        "Let the model search for tools of MCP servers: auto when there are many, true, or false.",
+        "Let the model search for tools of MCP servers: auto when there are many, true (on), or false (off).",
       ],
       threshold_pct: [
         num(0, 100),

@@ -7,7 +7,12 @@ import type { RawToolCall, ResolvedModel, Tool, ToolSpec } from "./ports.ts";
 import type { Settings } from "./settings.ts";
 
 const UNKNOWN_WINDOW_TOKENS = 20_000;
-const DEFAULTS = { enabled: "auto", threshold_pct: 10, search_default_limit: 5, max_search_limit: 20 };
+const DEFAULTS: SearchSettings = {
+  enabled: "auto",
+  threshold_pct: 10,
+  search_default_limit: 5,
+  max_search_limit: 20,
+};
 
 export type SearchSettings = NonNullable<NonNullable<Settings["tools"]>["tool_search"]>;
 
@@ -60,7 +65,7 @@ function isTooMuch(
   { contextWindow }: ResolvedModel,
   { enabled, threshold_pct }: SearchSettings,
 ): boolean {
-  if (typeof enabled === "boolean") return enabled;
+  if (enabled !== "auto") return enabled === "on";
   const room = contextWindow === null ? UNKNOWN_WINDOW_TOKENS : contextWindow * threshold_pct / 100;
   const specs = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
   return new TokenEstimator().tools(specs) > room;

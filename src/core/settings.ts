@@ -175,8 +175,8 @@ export interface Settings {
   readonly policy?: { readonly rules: readonly PolicyRule[] };
   readonly tools?: {
     readonly tool_search?: {
-      /** `true`, `false`; anything else: by the size of the schemas. */
-      readonly enabled: unknown;
+      /** `auto`: by the size of the schemas. */
+      readonly enabled: "auto" | "on" | "off";
       /** Percent of the window. */
       readonly threshold_pct: number;
       readonly search_default_limit: number;

@@ -1,6 +1,6 @@
 /** Many tools of MCP servers: three take their place, and a call of one passes everything (core.md B.14). */
 import { NOBODY_TO_ASK, type Settings, type Tool } from "@/core/mod.ts";
-import { decideDeferral } from "../../src/core/deferred_tools.ts";
+import { decideDeferral, type SearchSettings } from "../../src/core/deferred_tools.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { callTool, makeScriptedCore, openSession, prompt, say } from "../support/scripted_core.ts";
 
@@ -23,8 +23,8 @@ function outside(name: string, ran: string[], more: Partial<Tool> = {}): Tool {
 const NAMES = ["mcp__box__create_issue", "mcp__box__list_issues", "mcp__box__send_mail", "mcp__box__weather"];
 const BRIDGE = ["tool_search", "tool_describe", "tool_call"];
 
-function withSearch(tool_search: Partial<NonNullable<NonNullable<Settings["tools"]>["tool_search"]>>) {
-  const whole = {
+function withSearch(tool_search: Partial<SearchSettings>) {
+  const whole: SearchSettings = {
     enabled: "auto",
     threshold_pct: 10,
     search_default_limit: 5,
@@ -34,7 +34,7 @@ function withSearch(tool_search: Partial<NonNullable<NonNullable<Settings["tools
   return (s: Settings): Settings => ({ ...s, tools: { tool_search: whole } });
 }
 
-async function makeBox(enabled: unknown = true, more: Partial<Tool> = {}) {
+async function makeBox(enabled: SearchSettings["enabled"] = "on", more: Partial<Tool> = {}) {
   const ran: string[] = [];
   const tools = NAMES.map((name) => outside(name, ran, more));
   const core = await makeScriptedCore({ tools, settings: withSearch({ enabled }) });
@@ -112,7 +112,7 @@ Deno.test("core B.14, A.9: a hidden tool is called by its own name, also a sligh
 });
 
 Deno.test("core B.14: over the bridge the guard judges as ever, and what it blocks does not run", async () => {
-  await using box = await makeBox(true, { command: (args) => String(args["label"] ?? "") });
+  await using box = await makeBox("on", { command: (args) => String(args["label"] ?? "") });
   const judged: string[] = [];
   box.core.verdict((command) => {
     judged.push(command);
@@ -172,13 +172,13 @@ Deno.test("core B.14: broken arguments over the bridge are repaired and refused 
 });
 
 Deno.test("core B.14: false shows them all, and without outside tools nothing is different", async () => {
-  for (const enabled of [false, "auto"]) {
+  for (const enabled of ["off", "auto"] as const) {
     await using box = await makeBox(enabled);
     box.core.push(say("done"));
     await prompt(box.session, "go");
     assertEquals(box.offered(0), ["reader", "shell", ...NAMES]);
   }
-  await using core = await makeScriptedCore({ settings: withSearch({ enabled: true }) });
+  await using core = await makeScriptedCore({ settings: withSearch({ enabled: "on" }) });
   const { session } = await openSession(core);
   core.push(say("done"));
   await prompt(session, "go");
@@ -236,7 +236,7 @@ Deno.test("core B.14: search_default_limit and max_search_limit bound a search",
   const tools = Array.from({ length: 30 }, (_, n) => outside(`mcp__box__issue_${n}`, ran));
   const core = await makeScriptedCore({
     tools,
-    settings: withSearch({ enabled: true, search_default_limit: 4, max_search_limit: 7 }),
+    settings: withSearch({ enabled: "on", search_default_limit: 4, max_search_limit: 7 }),
   });
   try {
     const { session } = await openSession(core);
@@ -264,7 +264,7 @@ Deno.test("core B.14: search_default_limit and max_search_limit bound a search",
 Deno.test("core B.14: what is hidden does not count as context", async () => {
   const tools = Array.from({ length: 30 }, (_, n) => outside(`mcp__box__issue_${n}`, []));
   const used: number[] = [];
-  for (const enabled of [true, false]) {
+  for (const enabled of ["on", "off"] as const) {
     await using core = await makeScriptedCore({ tools, settings: withSearch({ enabled }) });
     const { session } = await openSession(core);
     core.push(say("done"));

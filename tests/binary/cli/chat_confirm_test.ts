@@ -73,3 +73,32 @@ Deno.test("E.4: in a pipe nobody is asked, and chat has /undo, /retry and /clear
   assertMatch(stderr, /Took back 1 turn[\s\S]*new session[\s\S]*Cleared 2 messages\./);
   assert(!stderr.includes("Go on?"));
 });
+
+Deno.test({
+  name:
+    "E.4: the question names what was typed, breaks at words on a narrow screen, and /help has the other names",
+  ignore: !hasTerminal,
+  fn: async () => {
+    await using server = await startModelServer({ turns: ["First.", "Second."] });
+    await using rig = await makeRig({ config: modelConfig(server.url) });
+    await using terminal = onTerminal(["chat"], { rig, columns: 40 });
+    const enter = async (text: string, then: RegExp) => {
+      await terminal.send(text + KEY.enter);
+      return await terminal.see(then);
+    };
+    await terminal.see(/Ctrl-C stops an\r?\nanswer, Ctrl-D leaves[\s\S]*› /);
+    await enter("one", /First\.[\s\S]*› /);
+    await enter(
+      "/undo 7",
+      /\? \/undo 7: Take back your last turns and\r?\nwhat followed\. Go on\?[\s\S]*lways: /,
+    );
+    await enter("n", /nothing was changed[\s\S]*› /);
+    await enter("/help", /\/new, \/clear \[title\][\s\S]*\/quit, \/exit, \/q[\s\S]*› /);
+    await terminal.send("/cle\t");
+    await terminal.see(/\/clear /);
+    await terminal.send(KEY.ctrlC);
+    await terminal.see(/Ctrl-C again leaves[\s\S]*› /);
+    await terminal.send(KEY.ctrlC);
+    assertEquals(await terminal.exitCode, 130);
+  },
+});

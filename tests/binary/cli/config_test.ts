@@ -9,6 +9,20 @@ const COMMENTED = `{
 }
 `;
 
+Deno.test("config set: what can be no key is refused, and not repeated", async () => {
+  await using rig = await makeRig();
+  for (const value of [["sk-aaaabbbbccccdddd", "extra"], ["two words"], [""]]) {
+    const args = ["config", "set", "OPENROUTER_API_KEY", ...value];
+    const { code, stdout, stderr } = await runProgram(args, { rig });
+    assertEquals([code, stdout], [2, ""]);
+    assertMatch(
+      stderr,
+      /takes a key, which is one word without spaces; hermes config unset OPENROUTER_API_KEY/,
+    );
+    assertEquals(stderr.includes("aaaabbbb"), false);
+  }
+});
+
 Deno.test("core 54: config set approvals.mode off writes the text and keeps comments and order", async () => {
   await using rig = await makeRig({ config: COMMENTED });
   const set = await runProgram(["config", "set", "approvals.mode", "off"], { rig });

@@ -1,6 +1,7 @@
 /** `hermes sessions import` and `hermes sessions prune` on the running program (core.md D.10). */
 import { assertEquals, assertMatch } from "../../support/assert.ts";
 import { makeRig, runProgram } from "../../support/program.ts";
+import { hasTerminal, KEY, onTerminal } from "./terminal_rig.ts";
 
 const DAY = 86_400;
 const lines = (stdout: string) => stdout.trim().split("\n").map((line) => JSON.parse(line));
@@ -57,7 +58,7 @@ Deno.test("core D.10: an import that is wrong in one line brings nothing in and 
   await Deno.writeTextFile(file, `${exported("good", 1)}\n{"id": 5}\n`);
   const { code, stderr } = await runProgram(["sessions", "import", file], { rig });
   assertEquals(code, 2);
-  assertMatch(stderr, /line 2: a session needs an id/);
+  assertMatch(stderr, /sessions\.jsonl, line 2: a session needs an id; nothing was imported\n/);
   assertEquals((await runProgram(["sessions", "list", "--json"], { rig })).stdout, "");
   assertEquals((await runProgram(["sessions", "import", `${file}.none`], { rig })).code, 2);
 });
@@ -72,4 +73,32 @@ Deno.test("core D.10: with auto_prune old sessions go after a turn, once; off by
     const left = lines((await runProgram(["sessions", "list", "--json"], { rig })).stdout);
     assertEquals(left.some((row) => row.id === "old"), !auto_prune);
   }
+});
+
+Deno.test({
+  name:
+    "core D.10: prune and delete say that nothing was deleted, and ask beside a stdout that goes to a file",
+  ignore: !hasTerminal,
+  fn: async () => {
+    await using rig = await makeRig();
+    const file = `${rig.workspace}/sessions.jsonl`;
+    await Deno.writeTextFile(file, exported("old", 100));
+    await runProgram(["sessions", "import", file], { rig });
+    const to = `${rig.workspace}/out.jsonl`;
+    const ask = async (args: string[], keys: string, code: number, more: { to?: string } = {}) => {
+      await using terminal = onTerminal(["sessions", ...args], { rig, ...more });
+      await terminal.see(/old[, ]+2 messages, "Title of old"[\s\S]*\[y\/N\] /);
+      await terminal.send(keys);
+      if (code !== 0) await terminal.see(/hermes: nothing was deleted/);
+      assertEquals(await terminal.exitCode, code, args.join(" "));
+    };
+    await ask(["delete", "old"], `n${KEY.enter}`, 1);
+    await ask(["delete", "old"], KEY.ctrlC, 130);
+    await ask(["prune"], KEY.ctrlC, 130);
+    await ask(["prune", "--json"], KEY.enter, 1, { to });
+    assertEquals(await Deno.readTextFile(to), "");
+    await ask(["prune", "--json"], `y${KEY.enter}`, 0, { to });
+    const told = lines(await Deno.readTextFile(to));
+    assertEquals(told.map((row) => row.id ?? row.removed), ["old", 1]);
+  },
 });

@@ -59,3 +59,11 @@ Deno.test("sessions list without any says so on stderr and exits 0", async () =>
   assertEquals([code, stdout], [0, ""]);
   assertMatch(stderr, /no sessions yet/);
 });
+
+Deno.test("sessions list of a door that has none does not say that there are none at all", async () => {
+  await using rig = await makeRig();
+  await runProgram(["run", "--demo", "hello"], { rig });
+  const { code, stdout, stderr } = await runProgram(["sessions", "list", "--source", "acp"], { rig });
+  assertEquals([code, stdout], [0, ""]);
+  assertEquals(stderr, 'no sessions of "acp"; hermes sessions list shows those of every door\n');
+});

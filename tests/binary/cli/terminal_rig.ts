@@ -1,5 +1,5 @@
 /**
- * The real program on a pseudo-terminal of 80×24, made by `script` of util-linux: what is sent are keys, what is
+ * The real program on a pseudo-terminal of 80×24 (or `columns`), made by `script` of util-linux: what is sent are keys, what is
  * seen is what a terminal would get, escape sequences included.
  */
 import { eventually, programCommand, type Rig } from "../../support/program.ts";
@@ -32,13 +32,23 @@ export interface OnTerminal extends AsyncDisposable {
 
 const quoted = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
 
-/** Starts `hermes <args>` on a terminal of its own; `after` is a shell command that runs there when it has left. */
+/**
+ * Starts `hermes <args>` on a terminal of its own; `after` is a shell command that runs there when it has left, `to` a
+ * file that takes stdout.
+ */
 export function onTerminal(
   args: readonly string[],
-  { rig, env, after = "" }: { rig: Rig; env?: Record<string, string>; after?: string },
+  { rig, env, after = "", to, columns = 80 }: {
+    rig: Rig;
+    env?: Record<string, string>;
+    after?: string;
+    to?: string;
+    columns?: number;
+  },
 ): OnTerminal {
   const program = [...programCommand(), ...args].map(quoted).join(" ");
-  const line = `stty cols 80 rows 24; set -m; ${program}; code=$?; ${after || ":"}; exit $code`;
+  const started = to === undefined ? program : `${program} > ${quoted(to)}`;
+  const line = `stty cols ${columns} rows 24; set -m; ${started}; code=$?; ${after || ":"}; exit $code`;
   const child = new Deno.Command("script", {
     args: ["-qec", line, "/dev/null"],
     cwd: rig.workspace,
