@@ -25,8 +25,12 @@ const BIND_TRIES = 5;
 const BIND_PAUSE_MS = 200;
 /** How long live turns and open streams may take to end after a signal. */
 const DRAIN_MS = 2_000;
-/** For requests that lie in a socket and have not been read yet: they are answered with 503, not by a closed connection. */
-const LAST_CALL_MS = 30;
+/**
+ * Requests that lie in a socket and have not been read yet are answered with 503, not by a closed connection: the end
+ * waits until none has come for the first of these times, and for the second at most.
+ */
+const SILENCE_MS = 8;
+const LAST_CALL_MS = 40;
 const BOOT_AFTER_MS = 50;
 /** Half of it after the last message a ping is sent, which has the other half to be answered. */
 const SOCKET_IDLE_SECONDS = 60;
@@ -98,7 +102,12 @@ interface RunningServer {
 async function start(hermes: HermesStart, config: ApiConfig): Promise<RunningServer> {
   const front = createFront(hermes, { ...config, disk: probeDisk, isAlive, upgrade });
   const boot = lazily(() => bootApi(hermes, front));
-  const server = await bind(config, createHandler(front, boot));
+  const handler = createHandler(front, boot);
+  let received = 0;
+  const server = await bind(config, (request, info) => {
+    received++;
+    return handler(request, info);
+  });
   const { port } = server.addr as Deno.NetAddr;
   // After the ready line: nobody waits for it, and the first request then finds everything there.
   const later = setTimeout(() => {
@@ -122,7 +131,11 @@ async function start(hermes: HermesStart, config: ApiConfig): Promise<RunningSer
       await within(Promise.race([booted?.api.allRuns.settled() ?? Promise.resolve(), hurry]), DRAIN_MS);
       booted?.api.browsers.close();
       if (booted) await Promise.race([booted.api.callbacks.close(DRAIN_MS), hurry]);
-      await within(hurry, LAST_CALL_MS);
+      const end = performance.now() + LAST_CALL_MS;
+      for (let before = -1; before !== received && performance.now() < end;) {
+        before = received;
+        await within(hurry, SILENCE_MS);
+      }
       await within(Promise.race([server.shutdown(), hurry]), DRAIN_MS);
       booted?.api.kept.close();
     },
