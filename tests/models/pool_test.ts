@@ -14,6 +14,7 @@ import { KeyPool, type Strategy } from "../../src/models/pool.ts";
 import { PooledClient } from "../../src/models/pooled_client.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { patient } from "../support/patience.ts";
+import { eventually } from "../support/program.ts";
 import { makeModels, platform as real, play, requestOf, withHome } from "./helpers.ts";
 
 const HOUR = 3_600_000;
@@ -326,6 +327,9 @@ Deno.test("core F.3: a home that cannot be written, or is locked, holds up no an
     assertEquals([await bench.ask(), bench.called], ["done", [A, B]]);
     assert(performance.now() - start < patient(1_500));
     await Deno.remove(`${authPath(home)}.lock`);
+    // Both were waiting for it, and are kept now.
+    await eventually(() => stored(home).map((entry) => entry["request_count"]).join() === "1,1");
+    await eventually(() => Deno.stat(`${authPath(home)}.lock`).then(() => false, () => true));
   });
   await withHome(async (home) => {
     await Deno.mkdir(authPath(home));
