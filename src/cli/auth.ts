@@ -4,6 +4,7 @@
  */
 import { startHermes } from "@/app/base.ts";
 import type { HermesBase } from "@/app/mod.ts";
+import { plural } from "@/lib/plural.ts";
 import { createRedactor } from "@/lib/redact.ts";
 import { loadAuth } from "@/models/mod.ts";
 import type { Platform } from "@/platform/mod.ts";
@@ -78,7 +79,7 @@ function list({ hermes, terminal, parsed, words }: Context, auth: Auth): number 
       ? "ok"
       : `rests until ${new Date(restsUntil * 1000).toISOString()} (${errorCode})`;
     const name = `${provider}  ${id}  ${withoutControls(label)}`;
-    terminal.line(`${name}  ${source}  ${requests} ${requests === 1 ? "request" : "requests"}  ${state}`);
+    terminal.line(`${name}  ${source}  ${plural(requests, "request")}  ${state}`);
   }
   return 0;
 }
@@ -97,7 +98,7 @@ async function add(context: Context, auth: Auth): Promise<number> {
   const count = keysOf(context, auth, provider).length;
   if (parsed.has("json")) terminal.line(JSON.stringify({ provider, id }));
   else {terminal.line(
-      `added ${id} to ${provider}, which has ${count} ${count === 1 ? "key" : "keys"} in auth.json`,
+      `added ${id} to ${provider}, which has ${plural(count, "key")} in auth.json`,
     );}
   const endpoint = endpointOf(provider);
   const endpoints = (hermes.config.get("providers") ?? {}) as Readonly<Record<string, unknown>>;
@@ -168,7 +169,7 @@ async function remove(context: Context, auth: Auth): Promise<number> {
     terminal.note(`hermes: ${provider} has no key with this id or label; hermes auth list shows them`);
     return EXIT.failed;
   }
-  terminal.line(`removed ${removed} ${removed === 1 ? "key" : "keys"} of ${provider}`);
+  terminal.line(`removed ${plural(removed, "key")} of ${provider}`);
   const source = matches[0]?.source ?? "manual";
   if (source !== "manual") {
     const place = source === "config" ? "config.jsonc" : source.replace(/^env:/, "");
@@ -182,7 +183,7 @@ async function wake(context: Context, auth: Auth): Promise<number> {
   const provider = poolOf(words, auth, 1, "wake");
   const woken = await auth.wakePooled(hermes.platform, hermes.home, provider);
   if (woken > 0) {
-    terminal.line(`${woken} ${woken === 1 ? "key" : "keys"} of ${provider} rested, and will be used again`);
+    terminal.line(`${plural(woken, "key")} of ${provider} rested, and will be used again`);
   } else if (keysOf(context, auth, provider).length > 0) terminal.line(`no key of ${provider} rests`);
   else terminal.note(`${provider} has no keys in auth.json; hermes auth add ${provider} adds one`);
   return EXIT.done;

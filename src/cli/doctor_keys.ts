@@ -1,4 +1,5 @@
 /** `hermes doctor` about the keys in `auth.json`: how many each provider has, and how many rest. No key is shown. */
+import { plural } from "@/lib/plural.ts";
 import type { Hermes } from "@/app/mod.ts";
 import { loadAuth } from "@/models/mod.ts";
 import type { Finding } from "./doctor.ts";
@@ -18,7 +19,7 @@ export async function checkPools({ platform, home }: Hermes): Promise<readonly F
   return providers.map((provider) => {
     const all = keys.filter((key) => key.provider === provider);
     const resting = all.filter(({ status }) => status === "resting");
-    const message = `${provider}: ${all.length} ${all.length === 1 ? "key" : "keys"}`;
+    const message = `${provider}: ${plural(all.length, "key")}`;
     if (resting.length === 0) return { check: "keys", status: "ok", message };
     const until = new Date(Math.min(...resting.map((key) => key.restsUntil ?? 0)) * 1000).toISOString();
     return {

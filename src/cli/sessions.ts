@@ -1,4 +1,5 @@
 /** `hermes sessions list|show|search|export|import|delete|prune|restore`: the stored conversations of all doors. Calls no model. */
+import { plural } from "@/lib/plural.ts";
 import type { Hermes } from "@/app/mod.ts";
 import type { Message, SessionRow } from "@/core/contract.ts";
 import { encodeFrame } from "@/lib/jsonl.ts";
@@ -214,8 +215,9 @@ async function confirmDelete(
 ): Promise<number | null> {
   const tell = besideQuestion(terminal);
   for (const { id, messageCount, title } of rows) {
-    const messages = messageCount === 1 ? "1 message" : `${messageCount} messages`;
-    tell(`  ${id}  ${messages}${title === null ? "" : `, "${withoutControls(title)}"`}`);
+    tell(
+      `  ${id}  ${plural(messageCount, "message")}${title === null ? "" : `, "${withoutControls(title)}"`}`,
+    );
   }
   const what = rows.length === 1 ? "this session" : "these sessions";
   return await refusal(`Delete ${what}?`, "nothing was deleted", terminal, hermes.platform);

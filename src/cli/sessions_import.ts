@@ -1,5 +1,6 @@
 /** `hermes sessions import <file>`: what `sessions export` has written comes in. Calls no model. */
 import type { Hermes } from "@/app/mod.ts";
+import { plural } from "@/lib/plural.ts";
 import { type ParsedArgs, UsageError } from "./args.ts";
 import { MAX_IMPORT, readImport } from "./session_import.ts";
 import type { Terminal } from "./terminal.ts";
@@ -23,7 +24,7 @@ export async function importSessions({ hermes, terminal, parsed, words }: Contex
   }
   if (parsed.has("json")) terminal.line(JSON.stringify({ imported, skipped: sessions.length - imported }));
   else {terminal.line(
-      `imported ${imported} of ${sessions.length} ${sessions.length === 1 ? "session" : "sessions"}`,
+      `imported ${imported} of ${plural(sessions.length, "session")}`,
     );}
   return 0;
 }

@@ -2,6 +2,7 @@
 import type { Hermes } from "@/app/mod.ts";
 import type { EndedSession } from "@/core/contract.ts";
 import { encodeFrame } from "@/lib/jsonl.ts";
+import { plural } from "@/lib/plural.ts";
 import { type ParsedArgs, UsageError } from "./args.ts";
 import { besideQuestion, refusal } from "./question.ts";
 import type { Terminal } from "./terminal.ts";
@@ -58,14 +59,10 @@ export async function prune({ hermes, terminal, parsed, words }: Context): Promi
     else {
       const used = kept > 0 ? `, ${kept} kept that ${kept === 1 ? "is" : "are"} in use` : "";
       const smaller = freed > 0 ? `, the database is ${(freed / 2 ** 20).toFixed(1)} MiB smaller` : "";
-      terminal.line(`deleted ${count(removed)}${used}${smaller}`);
+      terminal.line(`deleted ${plural(removed, "session")}${used}${smaller}`);
     }
     return 0;
   }
-}
-
-function count(sessions: number): string {
-  return `${sessions} ${sessions === 1 ? "session" : "sessions"}`;
 }
 
 function describe(
@@ -74,13 +71,12 @@ function describe(
   { columns }: Terminal,
   tell: (text: string) => void,
 ): void {
-  const age = `${days} ${days === 1 ? "day" : "days"}`;
+  const age = plural(days, "day");
   if (found.length === 0) return tell(`no session ended more than ${age} ago`);
-  tell(`${count(found.length)} ended more than ${age} ago:`);
+  tell(`${plural(found.length, "session")} ended more than ${age} ago:`);
   for (const { id, title, messageCount } of found.slice(0, SHOWN)) {
     const name = title === null ? "" : `, "${withoutControls(title)}"`;
-    const messages = messageCount === 1 ? "1 message" : `${messageCount} messages`;
-    tell(`  ${cut(`${id}, ${messages}${name}`, columns - 2)}`);
+    tell(`  ${cut(`${id}, ${plural(messageCount, "message")}${name}`, columns - 2)}`);
   }
   if (found.length > SHOWN) tell(`  and ${found.length - SHOWN} more`);
 }

@@ -1,4 +1,5 @@
 /** Commands that change the session itself: its history, its name, what waits in it. */
+import { plural } from "@/lib/plural.ts";
 import { HermesError } from "@/core/contract.ts";
 import { type Command, text } from "./command.ts";
 
@@ -14,7 +15,7 @@ export const reset: Command = {
   run: async (_args, { session }) => {
     const count = session.history().length;
     await session.reset();
-    return text(count === 1 ? "Cleared 1 message." : `Cleared ${count} messages.`);
+    return text(`Cleared ${plural(count, "message")}.`);
   },
 };
 

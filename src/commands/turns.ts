@@ -1,4 +1,5 @@
 /** Commands about what was said in this session: undo, again, beside it, and to a file. */
+import { plural } from "@/lib/plural.ts";
 import type { Message, Surface } from "@/core/contract.ts";
 import { HermesError, textOf, undoTurns } from "@/core/mod.ts";
 import { type Command, hostOf, text } from "./command.ts";
@@ -30,7 +31,7 @@ export const undo: Command = {
     return {
       type: "prefill",
       message: undone.text,
-      notice: `Took back ${turns} (${undone.removed} ${undone.removed === 1 ? "message" : "messages"}).`,
+      notice: `Took back ${turns} (${plural(undone.removed, "message")}).`,
     };
   },
 };

@@ -4,6 +4,7 @@
  * one may use it up (`hold`). One timer for the turn: an event only notes the time.
  */
 import { LONGEST_TIMER_MS } from "@/lib/abort.ts";
+import { plural } from "@/lib/plural.ts";
 import type { Clock } from "@/platform/mod.ts";
 import type { TurnResult } from "./events.ts";
 
@@ -74,8 +75,10 @@ export class TurnSilence {
 export function silentResult(reached: TurnResult, seconds: number): TurnResult {
   if (reached.outcome === "completed") return reached;
   const { model, provider } = reached;
-  const time = `${seconds} ${seconds === 1 ? "second" : "seconds"}`;
-  const message = `No activity for ${time} (agent.gateway_timeout), so the turn was stopped. Send the ` +
+  const message =
+    `No activity for ${
+      plural(seconds, "second")
+    } (agent.gateway_timeout), so the turn was stopped. Send the ` +
     "message again; if the model or a tool needs longer, raise the setting (0: no limit)";
   return {
     ...reached,

@@ -1,7 +1,9 @@
+import { isYes } from "./yes.ts";
+
 /**
  * `HERMES_QUIET` (core.md E.5): on stderr stand errors, warnings and what is told only once, and no progress, notice
  * or banner.
  */
 export function isQuiet(env: Readonly<Record<string, string | undefined>>): boolean {
-  return /^(1|true|yes|on)$/i.test(env["HERMES_QUIET"]?.trim() ?? "");
+  return isYes(env["HERMES_QUIET"]);
 }

@@ -2,8 +2,9 @@
  * What finished calls of the memory, skill and search-in-sessions tools show (acp.md C11): a summary for people. The
  * bodies that the model reads are left out. Pure; never throws, whatever the result holds.
  */
+import { plural } from "@/lib/plural.ts";
 import { isObject } from "../envelope.ts";
-import { cut, oneLine, plural } from "./text.ts";
+import { cut, oneLine } from "./text.ts";
 
 type Result = Readonly<Record<string, unknown>>;
 

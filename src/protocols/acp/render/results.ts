@@ -2,11 +2,12 @@
  * What a finished call shows (acp.md C11, "At completion"): the tool's JSON result in words. One table entry per
  * result shape; anything else is shown as bullets, and text as it is. Never throws, whatever the result holds.
  */
+import { plural } from "@/lib/plural.ts";
 import { parseLeadingObject } from "@/lib/leading_json.ts";
 import { unwrapUntrusted } from "@/lib/untrusted.ts";
 import { isObject } from "../envelope.ts";
 import { memory, sessionSearch, skillManage, skillsList, skillView } from "./knowledge_results.ts";
-import { cut, fence, oneLine, plural } from "./text.ts";
+import { cut, fence, oneLine } from "./text.ts";
 import { visionAnalyze, webExtract, webSearch } from "./web_results.ts";
 
 type Result = Record<string, unknown>;
@@ -96,7 +97,7 @@ function processResult(result: Result): string {
     const rows = processes.slice(0, 20).map((one) =>
       `- ${str(one.session_id)} ${str(one.status)}: ${oneLine(str(one.command), 120)}`
     );
-    return [plural(processes.length, "process").replace("processs", "processes"), ...rows].join("\n");
+    return [plural(processes.length, "process"), ...rows].join("\n");
   }
   const code = num(result.exit_code);
   const head = `${str(result.status) || "ok"}${code === null ? "" : ` (exit code ${code})`}`;

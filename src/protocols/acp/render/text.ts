@@ -31,7 +31,3 @@ function headOf(text: string, limit: number): string {
 export function titleLine(text: string): string {
   return oneLine(text, MAX_TITLE);
 }
-
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : noun.endsWith("ch") ? "es" : "s"}`;
-}
