@@ -2,8 +2,8 @@
 import { setImmediate } from "node:timers";
 import type { Files, FileStat } from "./mod.ts";
 
-/** Milliseconds; a turn in which much is done is as long as several. */
-const LONGEST_MS = 20;
+/** Milliseconds; a turn in which much is done is as long as several, and work that is done at once puts off its end. */
+const LONGEST_MS = 5;
 
 class Looks {
   readonly #look: (path: string) => FileStat | null;

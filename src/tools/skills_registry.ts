@@ -175,8 +175,8 @@ export class SkillRegistry implements Skills {
   /** Folders with a `SKILL.md` below a root; what is inside such a folder is not searched further. */
   async #scan(root: string): Promise<Skill[]> {
     const { files } = this.deps.platform;
-    // The data home is known to answer, and most have no skills.
-    if (root === this.root && files.lookSync(root) === null) return [];
+    // The data home is known to answer, and most have no skills; a look of this turn may be older than they are.
+    if (root === this.root && files.statSync(root) === null) return [];
     const found: Skill[] = [];
     let folders = 0;
     let level = (await files.stat(root).catch(() => null))?.isDirectory ? [root] : [];

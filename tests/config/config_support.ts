@@ -48,7 +48,7 @@ export async function withConfig(
       platform: platformFor(options.env ?? {}),
       open,
       read: (name) => Deno.readTextFileSync(`${home}/${name}`),
-      write: (name, text) => Deno.writeTextFileSync(`${home}/${name}`, text),
+      write: (name, text) => real.files.writeSync(`${home}/${name}`, text),
       names: () => [...Deno.readDirSync(home)].map((entry) => entry.name).sort(),
       mode: (name) => (Deno.statSync(`${home}/${name}`).mode ?? 0) & 0o777,
     });

@@ -156,9 +156,12 @@ export async function makeBench(options: BenchOptions = {}): Promise<Bench> {
     propose: (name, args, call) => tools.get(name)!.propose!(args, context(call)),
     async write(path, content) {
       const full = path.startsWith("/") ? path : `${dir}/${path}`;
-      await Deno.mkdir(full.slice(0, full.lastIndexOf("/")), { recursive: true });
-      if (typeof content === "string") await Deno.writeTextFile(full, content);
-      else await Deno.writeFile(full, content);
+      // Through the platform: what it has seen in this turn of the event loop is seen anew.
+      await platform.files.mkdir(full.slice(0, full.lastIndexOf("/")));
+      await platform.files.write(
+        full,
+        typeof content === "string" ? new TextEncoder().encode(content) : content,
+      );
       return full;
     },
     read: (path) => Deno.readTextFile(path.startsWith("/") ? path : `${dir}/${path}`),
