@@ -3,7 +3,7 @@
  * of each set of modules that the same imports reach, a few hundred small ones; the runtime pays for each file it
  * embeds at each start, and again for each one it loads.
  *
- *   part_all   with every command
+ *   main       with every command
  *   part_xyz   when `acp`, `gateway` and `serve` load it: with the start, for the first session, or never
  *   the rest   as it was split
  *
@@ -14,8 +14,13 @@ import { rollup } from "rollup";
 const DOORS = ["acp", "gateway", "serve"];
 const FIRST_RUN = "first_run";
 const MAIN = "main.js";
+const MAIN_PART = "main";
 /** Characters of code beyond `soon`. */
 const LIGHT = 6_000;
+
+/** Nothing but imports, and exports of names that come from the first of them that gives any. */
+const FACADE =
+  /^\s*(?:import"[^"]+";)*import\{[^}]*\}from"\.\/([^"]+)";(?:import(?:\{[^}]*\}from)?"[^"]+";)*export\{[^}]*\};?\s*$/;
 
 type Next = (file: string) => readonly string[];
 
@@ -54,11 +59,17 @@ function groupsOf(text: ReadonlyMap<string, string>): ReadonlyMap<string, string
   );
   const groups = new Map<string, string>();
   for (const file of new Set([...soon, ...starts.flatMap((start) => [...start])])) {
-    if (file === MAIN || file.startsWith(`${FIRST_RUN}-`)) continue;
+    if (file.startsWith(`${FIRST_RUN}-`)) continue;
     const when = DOORS.map((_, door) =>
       starts[door]!.has(file) ? "s" : sessions[door]!.has(file) ? "f" : "n"
     );
-    groups.set(file, always.has(file) ? "part_all" : `part_${when.join("")}`);
+    groups.set(file, always.has(file) ? MAIN_PART : `part_${when.join("")}`);
+  }
+  // What only passes on a name of a part is of that part: loading one more file takes longer than all it does.
+  for (const [file, code] of text) {
+    const origin = FACADE.exec(code)?.[1];
+    const group = origin === undefined ? undefined : groups.get(origin);
+    if (group && !groups.has(file) && isSoon(file)) groups.set(file, group);
   }
   return groups;
 }

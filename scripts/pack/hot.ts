@@ -13,6 +13,8 @@ import { parseAst } from "rollup/parseAst";
 type Hot = ReadonlyMap<string, ReadonlySet<number>>;
 
 const LIMIT_MS = 20_000;
+/** Little, and in part only run by the compiled program, which does not tell what it runs. */
+const MAIN = "main.js";
 const KEY = "profile-key-0123456789abcdef0123456789";
 
 interface Place extends AsyncDisposable {
@@ -132,14 +134,17 @@ async function profile(main: string): Promise<Hot> {
 }
 
 /** The text of a module with its hot functions written to be compiled with it, and how many those are. */
-export function compiledEarly(code: string, hot: ReadonlySet<number>): { code: string; count: number } {
+export function compiledEarly(
+  code: string,
+  hot: ReadonlySet<number> | "all",
+): { code: string; count: number } {
   const imports: string[] = [];
   const functions: string[] = [];
   const rest: string[] = [];
   let at = 0;
   for (const node of parseAst(code).body) {
     const { start, end } = node as unknown as { start: number; end: number };
-    const isHot = node.type === "FunctionDeclaration" && hot.has(code.indexOf("(", start));
+    const isHot = node.type === "FunctionDeclaration" && (hot === "all" || hot.has(code.indexOf("(", start)));
     if (!isHot && node.type !== "ImportDeclaration") continue;
     rest.push(code.slice(at, start));
     at = end;
@@ -158,7 +163,10 @@ export async function packHot(directory: string, soon: ReadonlySet<string>): Pro
   let total = 0;
   for (const file of soon) {
     const path = `${directory}/${file}`;
-    const { code, count } = compiledEarly(await Deno.readTextFile(path), hot.get(file) ?? new Set());
+    const { code, count } = compiledEarly(
+      await Deno.readTextFile(path),
+      file === MAIN ? "all" : hot.get(file) ?? new Set(),
+    );
     await Deno.writeTextFile(path, code);
     total += count;
   }

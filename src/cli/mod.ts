@@ -224,7 +224,9 @@ async function lookForSticky(platform: Platform): Promise<void> {
 }
 
 async function dispatch(args: readonly string[], platform: Platform): Promise<number> {
-  const [first, ...rest] = wasStartedAsAcp(platform) ? ["acp", ...args] : args;
+  // A command says itself what is wanted; the name the program has is looked for only where none does.
+  const isCommand = COMMANDS.some((command) => command.name === args[0]);
+  const [first, ...rest] = !isCommand && wasStartedAsAcp(platform) ? ["acp", ...args] : args;
   switch (first) {
     case undefined:
     case "help":

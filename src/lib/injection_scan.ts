@@ -204,15 +204,20 @@ const SCOPES: Readonly<Record<ScanScope, readonly (readonly Pattern[])[]>> = {
   strict: [ALL, CONTEXT, STRICT],
 };
 
-/** What joins the parts of one emoji hides nothing. */
-const EMOJI_JOINER =
-  /(?<=[\p{Extended_Pictographic}\u{1F3FB}-\u{1F3FF}\uFE0F])\u200D(?=\p{Extended_Pictographic})/gu;
+/** What joins the parts of one emoji hides nothing. The pattern is made where there is something to join. */
+function withoutEmojiJoiners(text: string): string {
+  return text.replace(
+    /(?<=[\p{Extended_Pictographic}\u{1F3FB}-\u{1F3FF}\uFE0F])\u200D(?=\p{Extended_Pictographic})/gu,
+    "",
+  );
+}
+
 const INVISIBLE = /[\u200B-\u200D\u2060\u2062-\u2064\uFEFF\u202A-\u202E\u2066-\u2069]/g;
 
 /** Ids of what was found, each once, in the order of the table; empty when the text is clean. */
 export function scanForInjection(text: string, scope: ScanScope): string[] {
   const cut = text.length > SCAN_LIMIT ? text.slice(0, SCAN_LIMIT) : text;
-  const head = cut.includes("\u200D") ? cut.replace(EMOJI_JOINER, "") : cut;
+  const head = cut.includes("\u200D") ? withoutEmojiJoiners(cut) : cut;
   const found: string[] = [];
   for (const char of new Set(head.match(INVISIBLE) ?? [])) {
     found.push(`invisible_unicode_U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`);

@@ -15,7 +15,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export interface Shape<T> {
   /** Adds one issue for each thing that is wrong. */
   check(value: unknown, path: string, issues: Issue[]): void;
-  /** The same as JSON Schema, for documents. */
+  /** The same as JSON Schema, for documents: made when it is asked for. */
   readonly json: JsonSchema;
   /** A member of this shape may be absent. */
   readonly mayBeAbsent?: true;
@@ -70,7 +70,9 @@ export function literal<const T extends string>(wanted: T): Shape<T> {
 /** Absent or `null` are both fine. */
 export function optional<T>(shape: Shape<T>): Shape<T | null | undefined> {
   return {
-    json: { anyOf: [shape.json, { type: "null" }] },
+    get json() {
+      return { anyOf: [shape.json, { type: "null" }] };
+    },
     mayBeAbsent: true,
     check: (value, path, issues) => {
       if (value !== undefined && value !== null) shape.check(value, path, issues);
@@ -80,7 +82,9 @@ export function optional<T>(shape: Shape<T>): Shape<T | null | undefined> {
 
 export function list<T>(shape: Shape<T>): Shape<T[]> {
   return {
-    json: { type: "array", items: shape.json },
+    get json() {
+      return { type: "array", items: shape.json };
+    },
     check: (value, path, issues) => {
       if (!Array.isArray(value)) return array.check(value, path, issues);
       for (let at = 0; at < value.length; at++) shape.check(value[at], join(path, at), issues);
@@ -110,7 +114,9 @@ export function either<S extends readonly Shape<unknown>[]>(
   expected: string,
 ): Shape<TypeOf<S[number]>> {
   return {
-    json: { anyOf: shapes.map((shape) => shape.json) },
+    get json() {
+      return { anyOf: shapes.map((shape) => shape.json) };
+    },
     check: (value, path, issues) => {
       const meant = pick(value);
       if (meant) return meant.check(value, path, issues);

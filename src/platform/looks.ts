@@ -4,19 +4,24 @@ import type { Files, FileStat } from "./mod.ts";
 
 /** Milliseconds; a turn in which much is done is as long as several, and work that is done at once puts off its end. */
 const LONGEST_MS = 5;
+/** Milliseconds of the program's life in which each look is made: there is one session, and it would share with none. */
+const ALONE_MS = 500;
 
 class Looks {
   readonly #look: (path: string) => FileStat | null;
+  readonly #aloneMs: number;
   readonly #seen = new Map<string, FileStat | null>();
   #since = 0;
   readonly #forget = () => this.forget();
 
-  constructor(look: (path: string) => FileStat | null) {
+  constructor(look: (path: string) => FileStat | null, aloneMs: number) {
     this.#look = look;
+    this.#aloneMs = aloneMs;
   }
 
   at(path: string): FileStat | null {
     const now = performance.now();
+    if (now < this.#aloneMs) return this.#look(path);
     if (now - this.#since > LONGEST_MS) this.#seen.clear();
     const known = this.#seen.get(path);
     if (known !== undefined) return known;
@@ -35,8 +40,8 @@ class Looks {
 }
 
 /** The files with `lookSync`; whatever is written through them is seen by the next look. */
-export function withLooks(files: Omit<Files, "lookSync">): Files {
-  const looks = new Looks(files.statSync);
+export function withLooks(files: Omit<Files, "lookSync">, aloneMs = ALONE_MS): Files {
+  const looks = new Looks(files.statSync, aloneMs);
   const seen =
     <A extends unknown[], T>(change: (...args: A) => Promise<T>) => async (...args: A): Promise<T> => {
       try {

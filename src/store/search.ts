@@ -15,8 +15,6 @@ const RANKED_MAX = 1_000;
 const SCAN_MAX = 50_000;
 /** A word of more messages than this is not weighed: ranking would count every one of them. */
 const WEIGHED_MAX = 50_000;
-/** What the index takes for one word. */
-const WORD = /[\p{L}\p{N}\p{M}\p{Co}]+/gu;
 const SNIPPET_TOKENS = 40;
 /** Trigram tokens are single characters with an overlap; characters around a contained term. */
 const SNIPPET_TRIGRAMS = 64;
@@ -104,13 +102,18 @@ function searchIndex(
   return rows.map((row) => toHit(row, row["snippet"] as string));
 }
 
+/** What the index takes for words. A pattern of letters takes half a millisecond to make: not before it is needed. */
+function wordsOf(term: string): readonly string[] {
+  return term.match(/[\p{L}\p{N}\p{M}\p{Co}]+/gu) ?? [];
+}
+
 /**
  * Whether to find out if there are few matches, which may then be ranked: each look at a prefix gathers all its words
  * anew, and each at a phrase of frequent words compares all their places. Those are looked at once, the newest first.
  */
 function mayWeigh(db: Db, table: string, plan: Exclude<SearchPlan, { type: "contains" }>): boolean {
   if (plan.match.includes('"*')) return false;
-  const words = plan.type === "words" ? plan.terms.flatMap((term) => term.match(WORD) ?? []) : plan.terms;
+  const words = plan.type === "words" ? plan.terms.flatMap(wordsOf) : plan.terms;
   return words.length < 2 || !words.some((word) => matchAt(db, table, `"${word}"`, WEIGHED_MAX) !== null);
 }
 

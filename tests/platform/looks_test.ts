@@ -15,7 +15,7 @@ Deno.test("one turn of the event loop looks once at a path, the next one again",
       asked.push(path);
       return null;
     },
-  });
+  }, 0);
   lookSync("/a");
   await Promise.resolve();
   lookSync("/a");
@@ -29,7 +29,7 @@ Deno.test("one turn of the event loop looks once at a path, the next one again",
 Deno.test("a turn that lasts does not make a look old", () => {
   let asked = 0;
   const { files } = createDenoPlatform();
-  const { lookSync } = withLooks({ ...files, statSync: () => (asked++, null) });
+  const { lookSync } = withLooks({ ...files, statSync: () => (asked++, null) }, 0);
   lookSync("/a");
   const start = performance.now();
   while (performance.now() - start < 8) lookSync("/a");
@@ -37,7 +37,7 @@ Deno.test("a turn that lasts does not make a look old", () => {
 });
 
 Deno.test("what was written is seen at once, by whichever call it was written", async () => {
-  const { files } = createDenoPlatform();
+  const files = withLooks(createDenoPlatform().files, 0);
   const dir = await Deno.makeTempDir();
   const bytes = (text: string) => new TextEncoder().encode(text);
   try {
@@ -63,4 +63,13 @@ Deno.test("what was written is seen at once, by whichever call it was written", 
   } finally {
     await Deno.remove(dir, { recursive: true });
   }
+});
+
+Deno.test("a program that has just started makes each look: it shares with nobody", () => {
+  let asked = 0;
+  const { files } = createDenoPlatform();
+  const { lookSync } = withLooks({ ...files, statSync: () => (asked++, null) }, performance.now() + 60_000);
+  lookSync("/a");
+  lookSync("/a");
+  assertEquals(asked, 2);
 });

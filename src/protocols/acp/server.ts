@@ -52,7 +52,7 @@ class AcpServer {
   readonly #io: AcpIo;
   readonly #writer: FrameWriter;
   readonly #peer: Peer;
-  /** stdout is broken: the host is gone. */
+  /** Told to stop, or stdout is broken: the host is gone. */
   readonly #gone = new AbortController();
   #start: HermesStart | null = null;
   #handshake: Handshake | null = null;
@@ -82,7 +82,11 @@ class AcpServer {
   }
 
   async run(): Promise<number> {
-    const stop = this.#io.stop ? AbortSignal.any([this.#io.stop, this.#gone.signal]) : this.#gone.signal;
+    const stop = this.#gone.signal;
+    const end = () => this.#gone.abort();
+    if (this.#io.stop?.aborted) end();
+    // Not with `AbortSignal.any`: a start would wait for it to be made ready.
+    this.#io.stop?.addEventListener("abort", end, { once: true });
     const reading = abortable(this.#peer.read(this.#io.input), stop);
     reading.catch(() => {/* looked at below */});
     try {
