@@ -54,6 +54,10 @@ export function openHermes(
       opened = openStore(options.storePath ?? `${config.home}/hermes.db`, {
         platform,
         log,
+        foldBack: async (path, signal) => {
+          const { createFoldBack } = await import("./fold_back.ts");
+          await createFoldBack(platform, config.home)(path, signal);
+        },
         ...(options.surface === "acp" ? { longestWaitMs: EDITOR_WAIT_MS } : {}),
       });
     }

@@ -241,6 +241,9 @@ async function dispatch(args: readonly string[], platform: Platform): Promise<nu
     // Not for people: the core starts it, see `src/core/image_child.ts`.
     case "image-fit":
       return await (await import("./image_fit/mod.ts")).run(rest, platform);
+    // Nor this: a door starts it, see `src/app/fold_back.ts`.
+    case "fold-back":
+      return await (await import("./fold_back.ts")).run(rest, platform);
   }
   const command = COMMANDS.find((candidate) => candidate.name === first);
   return command ? await runCommand(command, rest, platform) : await refuseUnknown(first, platform);

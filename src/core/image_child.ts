@@ -4,7 +4,7 @@
  */
 import { AbortError } from "@/lib/abort.ts";
 import { type ImageLimits, imageSize, MAX_PIXELS } from "@/lib/image_head.ts";
-import { selfCommand } from "@/lib/self_command.ts";
+import { selfCommand, selfEnv } from "@/lib/self_command.ts";
 import type { Child } from "@/platform/mod.ts";
 import { type FitDeps, type FittedImage, ImageRefusal } from "./image_fitting.ts";
 
@@ -12,9 +12,6 @@ import { type FitDeps, type FittedImage, ImageRefusal } from "./image_fitting.ts
 export const FIT_COMMAND = "image-fit";
 /** The largest that are taken need about ten seconds. */
 const TIMEOUT_MS = 60_000;
-/** What the runtime needs to start, and nothing that unlocks anything. */
-const PASSED =
-  /^(PATH|HOME|USERPROFILE|LOCALAPPDATA|APPDATA|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TMPDIR|TEMP|TMP|XDG_CACHE_HOME|DENO_DIR|DENO_NO_UPDATE_CHECK|LD_LIBRARY_PATH)$/i;
 const BROKEN =
   "it is damaged or of a kind that cannot be opened here: save it again as PNG or JPEG, at most 7,900 pixels a side";
 
@@ -87,13 +84,13 @@ class FitRun {
   }
 
   #start(): Child {
-    const { platform, home } = this.#deps;
+    const { platform, home, env } = this.#deps;
     const [command, ...prefix] = selfCommand(platform.execPath());
     const { maxSide, maxBytes } = this.#limits;
     try {
       return platform.spawn(command, [...prefix, FIT_COMMAND, String(maxSide), String(maxBytes)], {
         cwd: home,
-        env: this.#env(),
+        env: selfEnv(env(), home),
         stdin: "pipe",
         onStdout: (chunk) => {
           this.#size += chunk.length;
@@ -104,12 +101,6 @@ class FitRun {
     } catch (error) {
       throw new ImageRefusal("failed", `it is too large, and making it smaller failed: ${error}`);
     }
-  }
-
-  /** A home that is named is not looked for, nor a profile. */
-  #env(): Record<string, string> {
-    const given = Object.entries(this.#deps.env()).filter(([name]) => PASSED.test(name));
-    return { ...Object.fromEntries(given), HERMES_HOME: this.#deps.home, NO_COLOR: "1" };
   }
 
   #refusal(): ImageRefusal {

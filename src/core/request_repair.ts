@@ -3,20 +3,32 @@
  * roles, every call answered exactly once and right after its call, in call order. Works on a copy; the history
  * itself is never changed here.
  */
+import { inOneGo, type Steps } from "@/lib/slices.ts";
 import type { AssistantMessage, Content, Message, ToolCall, ToolMessage, UserMessage } from "./messages.ts";
 import { SortedArguments } from "./sorted_arguments.ts";
 
 const STUB = "[Result unavailable: the call was interrupted before a result was recorded]";
+/** Messages of one step. */
+const STEP = 64;
 
 /** The repaired copy; `sorted` remembers over requests. */
 export function repairForRequest(
   history: readonly Message[],
   sorted: SortedArguments = new SortedArguments(),
 ): Message[] {
+  return inOneGo(repairInSteps(history, sorted));
+}
+
+/** As `repairForRequest`, in steps: thousands of messages take tens of milliseconds. */
+export function* repairInSteps(history: readonly Message[], sorted: SortedArguments): Steps<Message[]> {
   const paired = pairResults(history);
-  const merged = mergeAdjacent(paired);
-  return mergeAdjacent(merged.filter((m) => !isThoughtOnly(m)))
-    .map((message) => withSortedArguments(withoutMargins(message), sorted));
+  yield;
+  const merged = mergeAdjacent(mergeAdjacent(paired).filter((m) => !isThoughtOnly(m)));
+  for (let at = 0; at < merged.length; at++) {
+    if (at % STEP === 0) yield;
+    merged[at] = withSortedArguments(withoutMargins(merged[at]!), sorted);
+  }
+  return merged;
 }
 
 function withSortedArguments(message: Message, sorted: SortedArguments): Message {

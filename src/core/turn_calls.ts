@@ -3,6 +3,7 @@
  * failover chain of the turn (core.md A.11) and its spending; what follows from an answer is not its business.
  */
 import { isAbort } from "@/lib/abort.ts";
+import { inSlices } from "@/lib/slices.ts";
 import { limitsMoney, type ReachedBudget, reachedBudget } from "./budgets.ts";
 import type { ModelFailure } from "./errors.ts";
 import { seesImages } from "./eyes.ts";
@@ -12,7 +13,7 @@ import { type Message, NO_USAGE, type Usage } from "./messages.ts";
 import { callModel, type ModelAnswer } from "./model_call.ts";
 import type { ModelCost, ModelRequest, ResolvedModel, ToolSpec } from "./ports.ts";
 import { dumpRequest } from "./request_dump.ts";
-import { repairForRequest } from "./request_repair.ts";
+import { repairInSteps } from "./request_repair.ts";
 import type { Draft } from "./turn_draft.ts";
 import type { TurnImages } from "./turn_images.ts";
 import type { TurnInput } from "./turn_input.ts";
@@ -93,7 +94,7 @@ export class TurnCalls {
     const messages = [...this.#turn.prefill ?? [], ...this.#rows.context()];
     if (this.#draft.hasParts) messages.push({ role: "assistant", content: this.#draft.text });
     if (said) messages.push({ role: "user", content: said });
-    const repaired = repairForRequest(messages, this.#turn.transcript.sorted);
+    const repaired = await inSlices(repairInSteps(messages, this.#turn.transcript.sorted));
     if (!this.sees) return withoutImages(repaired);
     // Cancelled meanwhile, the call ends before anything is sent.
     return await this.#images.fitAll(repaired).catch((error) => {

@@ -9,3 +9,13 @@ export function selfCommand(execPath: string): readonly [command: string, ...arg
   if (!isRuntime) return [execPath.replace(/([/\\])(?=[^/\\]*$)/, "$1.$1")];
   return [execPath, "run", "-A", "--no-check", "--quiet", new URL("../../main.ts", import.meta.url).href];
 }
+
+/** What the runtime needs to start, and nothing that unlocks anything. */
+const NEEDED =
+  /^(PATH|HOME|USERPROFILE|LOCALAPPDATA|APPDATA|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TMPDIR|TEMP|TMP|XDG_CACHE_HOME|DENO_DIR|DENO_NO_UPDATE_CHECK|LD_LIBRARY_PATH)$/i;
+
+/** The environment of such a process; a home that is named is not looked for, nor a profile. */
+export function selfEnv(given: Readonly<Record<string, string>>, home: string): Record<string, string> {
+  const passed = Object.entries(given).filter(([name]) => NEEDED.test(name));
+  return { ...Object.fromEntries(passed), HERMES_HOME: home, NO_COLOR: "1" };
+}

@@ -25,3 +25,24 @@ export class Slices {
     this.#until = performance.now() + SLICE_MS;
   }
 }
+
+/** Work that may be held up wherever it yields. */
+export type Steps<T> = Generator<void, T>;
+
+/** All of it, a slice at a time. */
+export async function inSlices<T>(steps: Steps<T>): Promise<T> {
+  const slices = new Slices();
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (slices.isOver) await slices.next();
+  }
+}
+
+/** Without a pause. */
+export function inOneGo<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}

@@ -3,8 +3,8 @@
  * compressing one session at once. A rotation into a child session is `fork.ts`. Runs inside the caller's transaction.
  */
 import type { Message } from "@/core/contract.ts";
+import type { Steps } from "@/lib/slices.ts";
 import type { Db } from "./db.ts";
-import type { Steps } from "./long_write.ts";
 import { countCalls, countMessages, insertMessages, readIds } from "./message_rows.ts";
 import { chunksOf } from "./rewrite.ts";
 import { requireSession } from "./session_rows.ts";
@@ -29,9 +29,6 @@ export function* compactRows(db: Db, id: string, messages: readonly Message[], n
   countRows(db, id, messages);
 }
 
-/** Messages at a time, also into the text index. */
-const CHUNK = 32;
-
 /** As rows of `to`, in steps; those that are rows of `from` are carried on. */
 export function* insertCarried(
   db: Db,
@@ -40,11 +37,8 @@ export function* insertCarried(
   messages: readonly Message[],
   now: number,
 ): Steps<void> {
-  for (let at = 0; at < messages.length; at += CHUNK) {
-    yield;
-    const part = messages.slice(at, at + CHUNK);
-    insertMessages(db, to, part, now, part.map((message) => identityOf(db, from, message)));
-  }
+  yield;
+  yield* insertMessages(db, to, messages, now, (message) => identityOf(db, from, message));
 }
 
 /** `messages` are all that the session has. */

@@ -104,12 +104,22 @@ export class Db {
 
   /** As `commit`; folding the log back, which takes as long again after much was written, is left to a later one. */
   commitAlone(): void {
-    this.exec("PRAGMA wal_autocheckpoint=0");
+    this.foldsBackItself(false);
     try {
       this.commit();
     } finally {
-      this.exec(`PRAGMA wal_autocheckpoint=${CHECKPOINT_PAGES}`);
+      this.foldsBackItself(true);
     }
+  }
+
+  /** Whether a commit folds the log back when it has grown long. */
+  foldsBackItself(is: boolean): void {
+    this.exec(`PRAGMA wal_autocheckpoint=${is ? CHECKPOINT_PAGES : 0}`);
+  }
+
+  /** How many rows this connection has written, those of the text index among them. */
+  changes(): number {
+    return Number(this.get("SELECT total_changes() AS n")?.["n"]);
   }
 
   /** How long one statement may block the thread for a lock. */

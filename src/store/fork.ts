@@ -3,9 +3,9 @@
  * (core.md D.6, A.16). Both run inside the caller's transaction, so a failure leaves the source as it was.
  */
 import { HermesError, type Message, type NewSessionRow } from "@/core/contract.ts";
+import type { Steps } from "@/lib/slices.ts";
 import { countRows, insertCarried } from "./compaction.ts";
 import type { Db } from "./db.ts";
-import type { Steps } from "./long_write.ts";
 import { isChainAncestor, linkToParent, markEnded } from "./lineage.ts";
 import { COPIED_COLUMNS, previewOf, readIds } from "./message_rows.ts";
 import { chunksOf, recount } from "./rewrite.ts";

@@ -1,5 +1,6 @@
 /** A conversation from another home comes in (core.md D.10): one transaction each, as it was there. */
 import type { ImportedSession } from "@/core/contract.ts";
+import { inOneGo } from "@/lib/slices.ts";
 import type { Db } from "./db.ts";
 import { createRow } from "./fork.ts";
 import { countCalls, countMessages, insertMessages, previewOf } from "./message_rows.ts";
@@ -12,7 +13,7 @@ export function importRow(db: Db, session: ImportedSession, now: number): boolea
   const title = cleanTitle(row.title ?? null);
   const isTaken = title !== null && titleOwner(db, title) !== null;
   createRow(db, { ...row, title: isTaken ? nextTitle(db, title) : title }, now);
-  insertMessages(db, row.id, messages, now);
+  inOneGo(insertMessages(db, row.id, messages, now));
   db.run(
     `UPDATE sessions SET last_activity_at = ?, message_count = ?, tool_call_count = ?, preview = ?,
        ended_at = ?, end_reason = ? WHERE id = ?`,

@@ -2,11 +2,9 @@
  * One write in steps: a transaction that stays open from the first step to the last, and the thread is free between
  * them. All or nothing, like any other; whoever writes meanwhile waits for its end (`writer.ts`).
  */
-import { Slices } from "@/lib/slices.ts";
+import { Slices, type Steps } from "@/lib/slices.ts";
 import type { Db } from "./db.ts";
 import { toStoreError } from "./errors.ts";
-
-export type Steps<T> = Generator<void, T>;
 
 export class LongWrite<T> {
   /** Rejects with what a write rejects with. */
@@ -61,13 +59,5 @@ export class LongWrite<T> {
       this.#db.rollBack();
       this.#settle.reject(toStoreError(error));
     }
-  }
-}
-
-/** Without a pause. */
-export function inOneGo<T>(steps: Steps<T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
   }
 }

@@ -16,15 +16,18 @@ export class Maintenance {
   readonly #db: Db;
   readonly #platform: Platform;
   readonly #log: Logger;
+  readonly #isFolding: () => boolean;
   readonly #closing = new AbortController();
   #writes = 0;
   #planned = false;
   #mergeDue = false;
 
-  constructor(db: Db, deps: { platform: Platform; log: Logger }) {
+  /** While `isFolding` says so, somebody else folds the log back. */
+  constructor(db: Db, deps: { platform: Platform; log: Logger; isFolding?: () => boolean }) {
     this.#db = db;
     this.#platform = deps.platform;
     this.#log = deps.log;
+    this.#isFolding = deps.isFolding ?? (() => false);
   }
 
   noteWrite(): void {
@@ -42,7 +45,7 @@ export class Maintenance {
   async #runSoon(): Promise<void> {
     try {
       await this.#platform.clock.delay(PAUSE_MS, { signal: this.#closing.signal });
-      this.#db.get("PRAGMA wal_checkpoint(PASSIVE)");
+      if (!this.#isFolding()) this.#db.get("PRAGMA wal_checkpoint(PASSIVE)");
       if (this.#mergeDue) this.#merge();
     } catch (error) {
       if (!this.#closing.signal.aborted) {

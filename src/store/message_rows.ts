@@ -14,6 +14,7 @@ import type {
   UserMessage,
 } from "@/core/contract.ts";
 import { HermesError, textOf } from "@/core/contract.ts";
+import type { Steps } from "@/lib/slices.ts";
 import { type Db, type SqlValue, withoutNul } from "./db.ts";
 
 const JSON_MARK = "\u0000json:";
@@ -152,51 +153,65 @@ function plain(text: string | undefined): string | null {
   return text === undefined ? null : withoutNul(text);
 }
 
+/** Messages of one step, also into the text index. */
+const STEP = 32;
+
 /**
- * Appends rows in order and returns their ids. `identities` names, per message, the row of an earlier session of
- * the chain that this row carries on. The session's own counters are the caller's business.
+ * Appends rows in order, in steps, and returns their ids. `identityOf` names the row of an earlier session of the
+ * chain that a message carries on. The session's own counters are the caller's business.
  */
-export function insertMessages(
+export function* insertMessages(
   db: Db,
   sessionId: string,
   messages: readonly Message[],
   now: number,
-  identities: readonly (number | null)[] = [],
-): number[] {
+  identityOf: (message: Message) => number | null = () => null,
+): Steps<number[]> {
   const ids: number[] = [];
-  for (const [at, message] of messages.entries()) {
-    const assistant = message.role === "assistant" ? message : undefined;
-    const tool = message.role === "tool" ? message : undefined;
-    const content = encodeContent(message.content);
-    const search = searchFactsOf(message, content);
-    const details = assistant?.reasoningDetails;
-    const { lastId } = db.run(
-      `INSERT INTO messages (session_id, role, timestamp, display_kind, display_identity, search_kind, tool_call_id,
-         tool_name, effect_disposition, finish_reason, content, tool_calls, reasoning, reasoning_content,
-         reasoning_details, display_metadata, search_text, token_count)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      sessionId,
-      message.role,
-      message.timestamp ?? now,
-      message.displayKind ?? null,
-      identities[at] ?? null,
-      search.kind,
-      plain(tool?.toolCallId),
-      plain(tool?.toolName),
-      tool?.effect ?? null,
-      plain(assistant?.finishReason),
-      content,
-      encodeCalls(assistant?.toolCalls),
-      plain(assistant?.reasoning),
-      plain(assistant?.reasoningContent),
-      details === undefined ? null : JSON.stringify(details),
-      encodeMetadata(message),
-      search.text,
-      assistant?.tokenCount ?? null,
-    );
-    ids.push(lastId);
+  for (const message of messages) {
+    if (ids.length % STEP === 0 && ids.length > 0) yield;
+    ids.push(insertMessage(db, sessionId, message, now, identityOf(message)));
   }
   return ids;
+}
+
+function insertMessage(
+  db: Db,
+  sessionId: string,
+  message: Message,
+  now: number,
+  identity: number | null,
+): number {
+  const assistant = message.role === "assistant" ? message : undefined;
+  const tool = message.role === "tool" ? message : undefined;
+  const content = encodeContent(message.content);
+  const search = searchFactsOf(message, content);
+  const details = assistant?.reasoningDetails;
+  const { lastId } = db.run(
+    `INSERT INTO messages (session_id, role, timestamp, display_kind, display_identity, search_kind, tool_call_id,
+       tool_name, effect_disposition, finish_reason, content, tool_calls, reasoning, reasoning_content,
+       reasoning_details, display_metadata, search_text, token_count)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    sessionId,
+    message.role,
+    message.timestamp ?? now,
+    message.displayKind ?? null,
+    identity,
+    search.kind,
+    plain(tool?.toolCallId),
+    plain(tool?.toolName),
+    tool?.effect ?? null,
+    plain(assistant?.finishReason),
+    content,
+    encodeCalls(assistant?.toolCalls),
+    plain(assistant?.reasoning),
+    plain(assistant?.reasoningContent),
+    details === undefined ? null : JSON.stringify(details),
+    encodeMetadata(message),
+    search.text,
+    assistant?.tokenCount ?? null,
+  );
+  return lastId;
 }
 
 /** Replaces the content of one row and what it is found by. Throws `message_not_found`. */

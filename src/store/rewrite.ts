@@ -3,9 +3,9 @@
  * and counters and preview are worked out anew. Who may ask for it and with which consent is decided above.
  */
 import { HermesError } from "@/core/contract.ts";
+import type { Steps } from "@/lib/slices.ts";
 import type { Db } from "./db.ts";
 import { chainUpTo } from "./lineage.ts";
-import type { Steps } from "./long_write.ts";
 import { COPIED_COLUMNS, readIds, readPreview } from "./message_rows.ts";
 import { sessionNotFound } from "./session_rows.ts";
 

@@ -22,6 +22,7 @@ import type {
   UsageCost,
   UsageTotals,
 } from "@/core/contract.ts";
+import { inOneGo, type Steps } from "@/lib/slices.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { ApiCallbacks } from "./api_callbacks.ts";
 import { ApiOwners } from "./api_owners.ts";
@@ -44,7 +45,7 @@ import {
 } from "./lineage.ts";
 import { readList } from "./listing.ts";
 import { readLineageSlowly, readMessagesSlowly } from "./slow_reads.ts";
-import type { Steps } from "./long_write.ts";
+import { FoldBack, type FoldBackElsewhere } from "./fold_back.ts";
 import { Maintenance } from "./maintenance.ts";
 import {
   countCalls,
@@ -73,11 +74,16 @@ import { requireCurrent, TurnLeases } from "./turn_leases.ts";
 import { countTotals, readTotals } from "./usage_totals.ts";
 import { STAMP_BUDGET_MS, TRANSCRIPT_BUDGET_MS, Writer } from "./writer.ts";
 
+/** Messages up to which the thread is not held up for long. */
+const AT_ONCE = 64;
+
 export interface StoreDeps {
   readonly platform: Platform;
   readonly log: Logger;
   /** Milliseconds that a write may wait for another program at most, whatever it is; absent: core.md D.2. */
   readonly longestWaitMs?: number;
+  /** Folds the log back after writes of many rows; absent: SQLite does it in a later commit. */
+  readonly foldBack?: FoldBackElsewhere;
 }
 
 /**
@@ -85,7 +91,7 @@ export interface StoreDeps {
  * replaced. Throws `store_newer` for a file of a newer program, `store_failed` when it cannot be used at all.
  */
 export function openStore(path: string, deps: StoreDeps): Store {
-  return new SqliteStore(openDb(path, deps), deps);
+  return new SqliteStore(openDb(path, deps), path, deps);
 }
 
 class SqliteStore implements Store {
@@ -100,15 +106,21 @@ class SqliteStore implements Store {
   readonly #platform: Platform;
   readonly #log: Logger;
   readonly #writer: Writer;
+  readonly #foldBack: FoldBack;
   readonly #maintenance: Maintenance;
   readonly #leases: TurnLeases;
 
-  constructor(db: Db, deps: StoreDeps) {
+  constructor(db: Db, path: string, deps: StoreDeps) {
     this.#db = db;
     this.#platform = deps.platform;
     this.#log = deps.log;
-    this.#maintenance = new Maintenance(db, deps);
-    this.#writer = new Writer(db, { ...deps, onWrite: () => this.#maintenance.noteWrite() });
+    this.#foldBack = new FoldBack(db, path, deps);
+    this.#maintenance = new Maintenance(db, { ...deps, isFolding: () => this.#foldBack.isRunning });
+    this.#writer = new Writer(db, {
+      ...deps,
+      onWrite: () => this.#maintenance.noteWrite(),
+      onLongWrite: () => this.#foldBack.afterLongWrite(),
+    });
     this.#leases = new TurnLeases(db, this.#writer, deps);
     this.runs = new Runs(db, this.#writer);
     this.responses = new Responses(db, this.#writer, deps.log);
@@ -172,15 +184,15 @@ class SqliteStore implements Store {
     after?: number,
   ): Promise<number[]> {
     let noted: ReturnType<TurnLeases["step"]> = {};
-    const writing = this.#writer.write(() => {
+    const lease = () => {
       if (step !== undefined) noted = this.#leases.step(sessionId, step);
-      if (after !== undefined) requireCurrent(this.#db, sessionId, after);
-      const ids = this.#append(sessionId, messages);
-      for (const call of calls ?? []) this.#count(sessionId, call);
-      return ids;
-    }, TRANSCRIPT_BUDGET_MS);
-    if (step === undefined) return writing;
-    return writing.then((ids) => {
+    };
+    const steps = () => this.#append(sessionId, messages, lease, calls ?? [], after);
+    const written = messages.length > AT_ONCE
+      ? this.#writer.rewriteInSteps(steps, TRANSCRIPT_BUDGET_MS)
+      : this.#writer.write(() => inOneGo(steps()), TRANSCRIPT_BUDGET_MS);
+    if (step === undefined) return written;
+    return written.then((ids) => {
       this.#leases.note(step, noted);
       return ids;
     });
@@ -190,7 +202,15 @@ class SqliteStore implements Store {
     this.#read(() => this.#leases.require(sessionId));
   }
 
-  #append(sessionId: string, messages: readonly Message[]): number[] {
+  *#append(
+    sessionId: string,
+    messages: readonly Message[],
+    lease: () => void,
+    calls: readonly CountedCall[],
+    after: number | undefined,
+  ): Steps<number[]> {
+    lease();
+    if (after !== undefined) requireCurrent(this.#db, sessionId, after);
     const now = this.#now();
     const { changes } = this.#db.run(
       `UPDATE sessions SET last_activity_at = max(last_activity_at, ?), message_count = message_count + ?,
@@ -203,7 +223,9 @@ class SqliteStore implements Store {
       sessionId,
     );
     if (changes === 0) throw sessionNotFound(sessionId);
-    return insertMessages(this.#db, sessionId, messages, now);
+    const ids = yield* insertMessages(this.#db, sessionId, messages, now);
+    for (const call of calls) this.#count(sessionId, call);
+    return ids;
   }
 
   #count(sessionId: string, call: CountedCall): void {
@@ -379,6 +401,7 @@ class SqliteStore implements Store {
     if (!this.#db.isOpen) return;
     this.#writer.close();
     this.#maintenance.close();
+    this.#foldBack.close();
     this.#leases.close();
     this.#db.close();
   }

@@ -8,10 +8,11 @@
  */
 import { clearImmediate, setImmediate } from "node:timers";
 import { HermesError, type Logger } from "@/core/contract.ts";
+import { inOneGo, type Steps } from "@/lib/slices.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { Db } from "./db.ts";
 import { isLocked, LOCKED_CLASS, toStoreError } from "./errors.ts";
-import { inOneGo, LongWrite, type Steps } from "./long_write.ts";
+import { LongWrite } from "./long_write.ts";
 
 export const WRITE_BUDGET_MS = 20_000;
 export const TRANSCRIPT_BUDGET_MS = 60_000;
@@ -47,6 +48,8 @@ export class Writer {
   readonly #longestWaitMs: number;
   /** Called after each finished write, never inside one. */
   readonly #onWrite: () => void;
+  /** Called after each write in steps. */
+  readonly #onLongWrite: () => void;
   /** Waiting for a lock, oldest first; the head stays here until it is settled. */
   readonly #jobs: Job[] = [];
   readonly #closing = new AbortController();
@@ -62,13 +65,20 @@ export class Writer {
 
   constructor(
     db: Db,
-    deps: { platform: Platform; log: Logger; onWrite: () => void; longestWaitMs?: number },
+    deps: {
+      platform: Platform;
+      log: Logger;
+      onWrite: () => void;
+      onLongWrite?: () => void;
+      longestWaitMs?: number;
+    },
   ) {
     this.#db = db;
     this.#longestWaitMs = deps.longestWaitMs ?? Infinity;
     this.#platform = deps.platform;
     this.#log = deps.log;
     this.#onWrite = deps.onWrite;
+    this.#onLongWrite = deps.onLongWrite ?? (() => {});
   }
 
   /** `run` may be called again after a lock; it must change nothing but the database. */
@@ -161,6 +171,7 @@ export class Writer {
     this.#rewrite = null;
     if (this.#closing.signal.aborted) return; // `close` has seen to the others
     this.#long = null;
+    this.#onLongWrite();
     this.#onWrite();
     this.#settleAll();
     void this.#retry();

@@ -2,6 +2,7 @@
  * Sends requests of the Messages wire over the platform's own `fetch`. A refusal is thrown with its status and its
  * body, which is read within bounds; the key goes into one header and nowhere else.
  */
+import { jsonBody } from "@/lib/json_slices.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { NO_KEY } from "../keys.ts";
 import { anewHeaders } from "../openrouter_cache.ts";
@@ -29,7 +30,8 @@ export function createMessagesSender(runtime: Runtime, platform: Platform): Send
   return async ({ body, signal, ordinaryContext, anew }) => {
     const usual = anew ? headersWith(anewHeaders(runtime.headers)) : headers;
     const base = ordinaryContext ? withoutLongContext(usual) : usual;
-    const init = { method: "POST", headers: headersOf(body, base), body: JSON.stringify(body), signal };
+    const text = await jsonBody(body);
+    const init = { method: "POST", headers: headersOf(body, base), body: text, signal };
     const response = await platform.fetch(url, init);
     if (response.ok) return response;
     throw new RefusedError(response.status, response.headers, await readError(response));

@@ -4,6 +4,7 @@
  * answer is ours (see wire_call.ts).
  */
 import { OpenAI } from "openai";
+import { jsonBody } from "@/lib/json_slices.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { hostOf, isHostOf } from "../endpoints.ts";
 import { anewHeaders } from "../openrouter_cache.ts";
@@ -14,19 +15,24 @@ import type { Send } from "./wire.ts";
 /** What the package would say of this machine and of itself begins so. */
 const NOT_TOLD = "x-stainless-";
 
+/** With it the package sends a text as it is. */
+const JSON_TYPE = { "content-type": "application/json" };
+
 /** The sender of one endpoint in one of the two wires. Throws on a malformed URL or header. */
 export function createSender(wire: "chat" | "responses", runtime: Runtime, platform: Platform): Send {
   const usual = createClient(runtime, platform);
   let anewClient: OpenAI | null = null;
   const path = wire === "responses" ? "/responses" : "/chat/completions";
   // Not through the package's resources: they watch every value of the body while it is written as JSON, which takes
-  // many times as long, and their types are narrower than what other servers take.
-  return ({ body, timeoutMs, signal, anew }) => {
+  // many times as long, and their types are narrower than what other servers take. A long
+  // conversation as one text would hold up everybody else.
+  return async ({ body, timeoutMs, signal, anew }) => {
     const client = anew
       ? anewClient ??= createClient({ ...runtime, headers: anewHeaders(runtime.headers) }, platform)
       : usual;
-    return client.post(path, {
-      body,
+    return await client.post(path, {
+      body: await jsonBody(body),
+      headers: JSON_TYPE,
       stream: body["stream"] === true,
       signal,
       timeout: timeoutMs,

@@ -8,6 +8,7 @@
  */
 import type { ModelChunk, ModelRequest } from "@/core/contract.ts";
 import { AbortError, within } from "@/lib/abort.ts";
+import { Slices } from "@/lib/slices.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { addressOf } from "../endpoints.ts";
 import { isAskedAgain, mayBeCached } from "../openrouter_cache.ts";
@@ -173,6 +174,7 @@ export class WireCall {
 
   async #send(): Promise<Response> {
     const { runtime, platform, limits, send, wire, memory } = this.#context;
+    const slices = new Slices();
     const request = adaptRequest(this.#request, memory.lessons, this.#cap);
     const body = wire.buildBody(request, runtime.model, {
       stream: this.#streams,
@@ -182,6 +184,7 @@ export class WireCall {
       cacheTtl: runtime.cacheTtl,
       maxOutput: runtime.maxOutput,
     });
+    if (slices.isOver) await slices.next();
     const { signal } = this.#controller;
     const { baseUrl } = runtime.model;
     const isAgain = mayBeCached(runtime.headers) && await isAskedAgain(body, memory.asked);

@@ -5,9 +5,10 @@
 import type { Message } from "../../../src/core/mod.ts";
 import { createDenoPlatform } from "../../../src/platform/deno.ts";
 import { openStore } from "../../../src/store/mod.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
+import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import type { Json } from "../../support/gateway_driver.ts";
-import type { Rig } from "../../support/program.ts";
+import { processesWith, untilGone } from "../../support/processes.ts";
+import { eventually, makeRig, type Rig, runProgram } from "../../support/program.ts";
 import { withGateway } from "./scene.ts";
 import { withWsGateway } from "./ws_scene.ts";
 
@@ -126,6 +127,45 @@ Deno.test("A.5, B.11: while a rewind looks for its target in 10,000 messages, an
     assertEquals(done.result.survivor_user_row_ids, left.slice(0, -1).map((row: Json) => row.row_id));
     assertEquals([left.length, left.at(-1).text, after.at(-1).text], [turns.length, "instead", "anew"]);
   });
+});
+
+Deno.test("core.md D.2: what a rewind of 10,000 messages has written is folded back by a process of its own", async () => {
+  await withWsGateway({
+    prepare,
+    config: { compression: { enabled: false } },
+    model: { respond: () => "anew" },
+  }, async ({ rig, connect }) => {
+    const host = await connect();
+    const { session_id: sid, messages } = await host.request("session.resume", { session_id: STORED });
+    const last = messages.findLast((row: Json) => row.role === "user").row_id;
+    const size = () => Deno.statSync(`${rig.home}/hermes.db`).size;
+    const before = size();
+    const child = `fold-back ${rig.home}/hermes.db`;
+    const seen = eventually(async () => (await processesWith(child)).length > 0, 10_000, "the process");
+    await host.request("prompt.submit", {
+      session_id: sid,
+      text: "instead",
+      truncate_before_row_id: last,
+      confirm_truncate: true,
+    });
+    await host.event("message.complete", sid);
+    await seen;
+    await untilGone(child);
+    assert(size() > before + 5_000_000, `the database has grown from ${before} to ${size()} bytes`);
+  });
+});
+
+Deno.test("fold-back refuses what is no database, and makes none", async () => {
+  await using rig = await makeRig();
+  const fold = async (...args: string[]) => {
+    const { code, stderr } = await runProgram(["fold-back", ...args], { rig });
+    return [code, stderr.trim()];
+  };
+  assertEquals(await fold(), [2, "usage: fold-back <database>"]);
+  const [code, said] = await fold(`${rig.home}/absent.db`);
+  assertEquals(code, 1);
+  assertMatch(String(said), /No such file/);
+  assertEquals([...Deno.readDirSync(rig.home)].filter(({ name }) => name.endsWith(".db")), []);
 });
 
 Deno.test("B.4: a session that is closed while a resume reads it is opened anew, not met half gone", async () => {
