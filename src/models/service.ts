@@ -33,6 +33,7 @@ import { ListCache } from "./list_cache.ts";
 import { LocalFacts } from "./local_facts.ts";
 import { ModelLists } from "./model_lists.ts";
 import { Pacer } from "./pacer.ts";
+import { RightOfWay } from "./providers/right_of_way.ts";
 import { Senders } from "./providers/senders.ts";
 import { newMemory, type ServerMemory } from "./providers/server_memory.ts";
 import { createWireClient, warmWire } from "./wire_clients.ts";
@@ -79,6 +80,7 @@ class ModelService implements Models {
   readonly #pacer: Pacer;
   readonly #positions: ScriptPositions = new Map();
   readonly #senders = new Senders();
+  readonly #rightOfWay: RightOfWay;
   readonly #memories = new Map<string, ServerMemory>();
   /** Keys live here and nowhere in the public record. */
   readonly #runtimes = new WeakMap<ResolvedModel, Runtime>();
@@ -105,6 +107,7 @@ class ModelService implements Models {
     this.#local = new LocalFacts(platform, this.#lists);
     this.#unnamed = new UnnamedModels(platform, this.#lists);
     this.#pacer = new Pacer(platform.clock);
+    this.#rightOfWay = new RightOfWay(platform);
     this.#pools = new Pools(this.#deps);
   }
 
@@ -177,6 +180,7 @@ class ModelService implements Models {
       runtime,
       platform,
       senders: this.#senders,
+      rightOfWay: this.#rightOfWay,
       redact,
       env: (name) => config.env(name),
       memory: (sessionId) => this.#memory(`${sessionId}\n${model.model}\n${model.baseUrl}`),

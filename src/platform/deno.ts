@@ -218,6 +218,10 @@ export function createDenoPlatform(): Platform {
     homeDir: () => Deno.env.get("HOME") ?? Deno.env.get("USERPROFILE") ?? "/",
     tempDir: () => (Deno.env.get("TMPDIR") || Deno.env.get("TEMP") || "/tmp").replace(/(.)\/+$/, "$1"),
     execPath: () => Deno.execPath(),
+    cpuMs: () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1_000;
+    },
     fetch: (url, init) => fetch(url, init),
     resolve,
     fetchAt: async (url, init, addresses) => {

@@ -139,6 +139,8 @@ export interface Platform {
   homeDir(): string;
   tempDir(): string;
   execPath(): string;
+  /** Milliseconds of a processor that this process has used, all its threads together. */
+  cpuMs(): number;
   fetch(url: string, init?: RequestInit): Promise<Response>;
   /** Every address of a host name, as the system resolves it; rejects when there is none. */
   resolve(host: string): Promise<readonly string[]>;

@@ -27,6 +27,7 @@ import {
   isOutputCap,
   readErrorBody,
 } from "./failures.ts";
+import { PATIENCE_MS, type RightOfWay } from "./right_of_way.ts";
 import { fittingCap, isLongContextTier, lessonOf, ORDINARY_TIER, statedWindow } from "./refusals.ts";
 import type { ServerMemory } from "./server_memory.ts";
 import { SseParser } from "./sse.ts";
@@ -41,6 +42,7 @@ export interface CallContext {
   readonly failures: FailureContext;
   readonly limits: TimeLimits;
   readonly memory: ServerMemory;
+  readonly rightOfWay: RightOfWay;
   readonly wire: Wire;
   readonly send: Send;
   /** Fields that the server of this model wants beside those of the settings. */
@@ -68,6 +70,11 @@ export class WireCall {
   /** Kept reachable for as long as the call runs. */
   #response: Response | null = null;
   #reader: ByteReader | null = null;
+  /** To be called at the first bytes or the end. */
+  #begun = () => {};
+  #waiting: PromiseWithResolvers<void> | null = null;
+  /** Milliseconds for which calls that begin may still go first. */
+  #patience = PATIENCE_MS;
   /** Which limit was reached, for people. */
   #expired: string | null = null;
   /** An output cap that fits this request, told by a refusal. */
@@ -83,6 +90,7 @@ export class WireCall {
 
   async *run(): AsyncGenerator<readonly ModelChunk[]> {
     if (this.#signal.aborted) return;
+    this.#begun = this.#context.rightOfWay.begin();
     const onAbort = () => this.#stop();
     this.#signal.addEventListener("abort", onAbort, { once: true });
     const { platform, limits, runtime } = this.#context;
@@ -97,6 +105,7 @@ export class WireCall {
       if (response) yield* this.#read(response, watchdog);
       if (!this.#signal.aborted) yield this.#finish();
     } finally {
+      this.#begun();
       watchdog.stop();
       this.#signal.removeEventListener("abort", onAbort);
       this.#stop();
@@ -111,6 +120,7 @@ export class WireCall {
   /** Ends the request in whichever phase it is; harmless afterwards. */
   #stop(): void {
     this.#controller.abort(OVER);
+    this.#waiting?.resolve();
     this.#reader?.cancel().catch(() => {/* the connection is gone already */});
     this.#reader = null;
   }
@@ -249,7 +259,9 @@ export class WireCall {
     let first = true;
     try {
       while (!this.#assembler.isOver) {
+        if (!first && this.#context.rightOfWay.isWanted) await this.#giveWay();
         const value = await reader.read();
+        if (first) this.#begun();
         if (this.#isOver()) return;
         if (!value) break;
         if (first) whole = readWholeBody(response.headers.get("content-type"), value, this.#streams);
@@ -281,6 +293,16 @@ export class WireCall {
             this.#context.failures,
           ),
       );
+    }
+  }
+
+  async #giveWay(): Promise<void> {
+    const { platform: { clock }, rightOfWay } = this.#context;
+    while (this.#patience > 0 && rightOfWay.isWanted && !this.#isOver()) {
+      const since = clock.monotonic();
+      this.#waiting = rightOfWay.wait();
+      await this.#waiting.promise;
+      this.#patience -= clock.monotonic() - since;
     }
   }
 

@@ -6,6 +6,7 @@ import type { Runtime } from "../runtime.ts";
 import { type FailureContext, failureOf } from "./failures.ts";
 import type { LocalServerFacts } from "./local_server.ts";
 import { estimateTokens } from "./request_size.ts";
+import type { RightOfWay } from "./right_of_way.ts";
 import type { Senders } from "./senders.ts";
 import type { ServerMemory } from "./server_memory.ts";
 import { timeLimits } from "./time_limits.ts";
@@ -16,6 +17,7 @@ export interface WireClientOptions {
   readonly runtime: Runtime;
   readonly platform: Platform;
   readonly senders: Senders;
+  readonly rightOfWay: RightOfWay;
   env(name: string): string | undefined;
   redact(text: string): string;
   /** What is known about the server in a session. */
@@ -79,6 +81,7 @@ export class WireClient implements ModelClient {
         failures: this.#failures,
         limits: timeLimits(runtime, estimateTokens(request), env, connectMs),
         memory: memory(request.sessionId),
+        rightOfWay: this.#options.rightOfWay,
         wire: this.#wire,
         send: this.#send,
         extraBody: facts?.extraBody ?? {},
