@@ -93,6 +93,9 @@ async function set({ hermes, terminal, parsed, words }: Context): Promise<number
       `${key} takes a key, which is one word without spaces; hermes config unset ${key} takes it out`,
     );
   }
+  if (isTurnedRound(hermes, key!, value)) {
+    throw new UsageError(`"${key}" is no setting; did you mean "hermes config set ${value[0]} ${key}"?`);
+  }
   const known = new Set(hermes.config.warnings());
   const done = await hermes.config.set(key!, value.join(" "));
   // A name with a spelling mistake is written all the same, and does nothing: say so at once.
@@ -108,6 +111,11 @@ async function set({ hermes, terminal, parsed, words }: Context): Promise<number
   }
   if (parsed.has("json")) return printJson(terminal, { key: done.key, value: done.shown, file: done.file });
   return printLine(terminal, `${done.key} = ${done.shown}  (${done.file})`);
+}
+
+/** The value stands first, and what follows it is a setting. */
+function isTurnedRound(hermes: Hermes, key: string, [name = "", ...more]: readonly string[]): boolean {
+  return more.length === 0 && name.includes(".") && isKnown(hermes, name) && !isKnown(hermes, key);
 }
 
 /** Names of this form stand in `.env`. */

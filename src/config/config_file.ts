@@ -5,7 +5,7 @@
 import { HermesError } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { editJsonc, type Path } from "./edit.ts";
-import { replaceFile, withFileLock } from "./file_lock.ts";
+import { replaceFile, writeInHome } from "./file_lock.ts";
 import { type JsoncResult, parseJsonc } from "./jsonc_read.ts";
 import type { ConfigPaths } from "./paths.ts";
 import { configSchema } from "./schema.ts";
@@ -101,8 +101,7 @@ export class ConfigFile {
 
   /** Makes the planned edits, or none, under the lock. Whatever throws leaves the file as it was. */
   async edit(plan: (tree: Tree) => readonly Edit[]): Promise<void> {
-    await this.#prepareHome();
-    await withFileLock(this.#platform, this.#paths.config, async () => {
+    await this.#write(async () => {
       const before = this.#platform.files.readTextSync(this.#paths.config);
       const missing = this.#whyMissing(before);
       if (missing !== null) throw this.#refuseMissing(missing);
@@ -122,8 +121,7 @@ export class ConfigFile {
   /** Writes a whole new file unless there is one by now; true if it did. */
   async create(text: string): Promise<boolean> {
     if (this.exists()) return false;
-    await this.#prepareHome();
-    const made = await withFileLock(this.#platform, this.#paths.config, async () => {
+    const made = await this.#write(async () => {
       if (this.exists()) return false;
       await this.writeSchema();
       await replaceFile(this.#platform, this.#paths.config, text);
@@ -138,9 +136,8 @@ export class ConfigFile {
     await replaceFile(this.#platform, this.#paths.schema, JSON.stringify(configSchema(), null, 2) + "\n");
   }
 
-  async #prepareHome(): Promise<void> {
-    if (this.#platform.files.statSync(this.#paths.home)) return;
-    await this.#platform.files.mkdir(this.#paths.home, { mode: 0o700 });
+  #write<T>(work: () => Promise<T>): Promise<T> {
+    return writeInHome(this.#platform, this.#paths.home, this.#paths.config, work);
   }
 
   #refuseMissing(reason: string): HermesError {

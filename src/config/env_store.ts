@@ -2,7 +2,7 @@
 import { HermesError } from "@/core/contract.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { checkEnvName, cleanEnvValue, parseEnv, setEnvLine } from "./env_file.ts";
-import { replaceFile, withFileLock } from "./file_lock.ts";
+import { replaceFile, writeInHome } from "./file_lock.ts";
 
 export class EnvStore {
   readonly #platform: Platform;
@@ -60,8 +60,7 @@ export class EnvStore {
     if (clean === "" && value !== "") {
       throw new HermesError("invalid_argument", `Cannot store ${name}: the value has no usable characters`);
     }
-    if (!this.#platform.files.statSync(home)) await this.#platform.files.mkdir(home, { mode: 0o700 });
-    await withFileLock(this.#platform, this.#path, async () => {
+    await writeInHome(this.#platform, home, this.#path, async () => {
       const text = this.#platform.files.readTextSync(this.#path) ?? "";
       await replaceFile(this.#platform, this.#path, setEnvLine(text, name, clean));
     });

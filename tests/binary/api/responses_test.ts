@@ -347,6 +347,24 @@ Deno.test("B2.3: a response is stored as in progress from its beginning, and who
   assertEquals([ended.status, textOf(ended)], ["completed", "one two"]);
 });
 
+Deno.test("api B2: a reader that leaves before the first word finds a message that says so", async () => {
+  await using model = await startModelServer({ turns: [{ steps: [{ stall: true }] }] });
+  await using api = await startApi({ model });
+  let id = "";
+  for await (
+    const frame of readSse(await api.call("/v1/responses", { body: { input: "go", stream: true } }))
+  ) {
+    id = frame.json.response.id;
+    break;
+  }
+  await eventually(() => model.calls().length === 1);
+  const stored = await eventually(async () => {
+    const { body } = await ask(api, `/v1/responses/${id}`);
+    return body.status === "in_progress" ? undefined : body;
+  });
+  assertEquals([stored.status, textOf(stored)], ["incomplete", "(No response generated)"]);
+});
+
 Deno.test("api 44: a reader that leaves ends the turn; what it had is kept and can be continued", async () => {
   await using model = await startModelServer({
     turns: [{ steps: [{ text: "half of it" }, { stall: true }] }, "the rest"],

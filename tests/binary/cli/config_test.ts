@@ -23,6 +23,37 @@ Deno.test("config set: what can be no key is refused, and not repeated", async (
   }
 });
 
+Deno.test("config set: a value before its setting is turned round in words, and nothing is written", async () => {
+  await using rig = await makeRig();
+  const { code, stdout, stderr } = await runProgram(["config", "set", "openai/x", "model.default"], { rig });
+  assertEquals([code, stdout], [2, ""]);
+  assertMatch(
+    stderr,
+    /"openai\/x" is no setting; did you mean "hermes config set model\.default openai\/x"\?/,
+  );
+  assertEquals([...Deno.readDirSync(rig.home)].filter(({ name }) => name.startsWith("config")), []);
+});
+
+Deno.test({
+  name: "config set: a home that cannot be written is told as such, for settings and for keys",
+  ignore: Deno.build.os !== "linux",
+  fn: async () => {
+    await using rig = await makeRig();
+    for (const args of [["model.default", "x"], ["OPENROUTER_API_KEY", "sk-aaaabbbbccccdddd"]]) {
+      const { code, stdout, stderr } = await runProgram(["config", "set", ...args], {
+        rig,
+        env: { HERMES_HOME: "/proc/none" },
+      });
+      assertEquals([code, stdout], [1, ""]);
+      assertMatch(
+        stderr,
+        /Cannot write \/proc\/none\/\S+: .*Set HERMES_HOME to a folder that can be written/,
+      );
+      assertEquals(/unexpected|aaaabbbb/.test(stderr), false);
+    }
+  },
+});
+
 Deno.test("core 54: config set approvals.mode off writes the text and keeps comments and order", async () => {
   await using rig = await makeRig({ config: COMMENTED });
   const set = await runProgram(["config", "set", "approvals.mode", "off"], { rig });
