@@ -1,17 +1,18 @@
 /** The process that folds the log of a database back: this program again, with the path (`src/cli/fold_back.ts`). */
-import { AbortError } from "@/lib/abort.ts";
 import { selfCommand, selfEnv } from "@/lib/self_command.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { FoldBackElsewhere } from "@/store/mod.ts";
 
 /** The word that starts it; no command for people. */
 const FOLD_COMMAND = "fold-back";
+/** Milliseconds before it is started: what was written is shown, and goes to a model, first. */
+const PAUSE_MS = 250;
 /** A log of a gigabyte on a slow disk needs less. */
 const TIMEOUT_MS = 60_000;
 
 export function createFoldBack(platform: Platform, home: string): FoldBackElsewhere {
   return async (path, signal) => {
-    if (signal.aborted) throw new AbortError();
+    await platform.clock.delay(PAUSE_MS, { signal });
     const [command, ...prefix] = selfCommand(platform.execPath());
     let told = "";
     const child = platform.spawn(command, [...prefix, FOLD_COMMAND, path], {

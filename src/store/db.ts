@@ -20,6 +20,8 @@ export class Db {
   /** By text; texts are literals of this room, so their number is small and fixed. */
   readonly #statements = new Map<string, StatementSync>();
   #open = true;
+  /** Pages of the log from which on a commit folds it back; 0 = never. */
+  #checkpointPages = CHECKPOINT_PAGES;
 
   constructor(path: string, options: { readonly readOnly?: boolean } = {}) {
     this.#raw = new DatabaseSync(path, options);
@@ -104,17 +106,22 @@ export class Db {
 
   /** As `commit`; folding the log back, which takes as long again after much was written, is left to a later one. */
   commitAlone(): void {
-    this.foldsBackItself(false);
+    this.#setCheckpoint(0);
     try {
       this.commit();
     } finally {
-      this.foldsBackItself(true);
+      this.#setCheckpoint(this.#checkpointPages);
     }
   }
 
   /** Whether a commit folds the log back when it has grown long. */
   foldsBackItself(is: boolean): void {
-    this.exec(`PRAGMA wal_autocheckpoint=${is ? CHECKPOINT_PAGES : 0}`);
+    this.#checkpointPages = is ? CHECKPOINT_PAGES : 0;
+    this.#setCheckpoint(this.#checkpointPages);
+  }
+
+  #setCheckpoint(pages: number): void {
+    this.exec(`PRAGMA wal_autocheckpoint=${pages}`);
   }
 
   /** How many rows this connection has written, those of the text index among them. */

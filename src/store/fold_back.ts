@@ -54,8 +54,10 @@ export class FoldBack {
   async #run(foldBack: FoldBackElsewhere): Promise<void> {
     this.#isRunning = true;
     this.#db.foldsBackItself(false);
+    let isDone = false;
     try {
       await foldBack(this.#path, this.#closing.signal);
+      isDone = true;
     } catch (error) {
       if (!this.#closing.signal.aborted) {
         this.#deps.log.debug(`The log of the session database is folded back later: ${error}`);
@@ -64,6 +66,8 @@ export class FoldBack {
       this.#isRunning = false;
       if (this.#db.isOpen) this.#db.foldsBackItself(true);
     }
+    // There may have been another long write meanwhile.
+    if (isDone && this.#db.isOpen) this.afterLongWrite();
   }
 }
 

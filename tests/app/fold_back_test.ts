@@ -4,6 +4,7 @@ import { createDenoPlatform } from "@/platform/deno.ts";
 import type { Child, Platform } from "@/platform/mod.ts";
 import { openStore } from "@/store/mod.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
+import { eventually } from "../support/program.ts";
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -45,6 +46,7 @@ Deno.test("createFoldBack() hands on no key, and ends the process with its store
   };
   const stop = new AbortController();
   const folding = createFoldBack(platform, "/home")("/home/hermes.db", stop.signal);
+  await eventually(() => started.length > 0);
   assertEquals(started, [{
     args: ["/opt/./hermes", "fold-back", "/home/hermes.db"],
     env: { PATH: "/bin", HERMES_HOME: "/home", NO_COLOR: "1" },

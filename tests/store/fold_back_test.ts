@@ -76,6 +76,25 @@ Deno.test("meanwhile commits leave the log alone; when it failed the next one fo
   assert(size() > before + 1_000_000, `the database has grown from ${before} to ${size()} bytes`);
 });
 
+Deno.test("a long write while the log is folded back leaves it alone, too, and is folded back next", async () => {
+  await using rig = await makeFolded();
+  const { store, calls } = rig;
+  const size = () => Deno.statSync(rig.path).size;
+  const before = size();
+  await store.appendMessages("s", many(4_000));
+  await store.appendMessages("s", many(4_000));
+  for (let n = 0; n < 5; n++) await store.appendMessages("s", [user(`meanwhile ${n}`)]);
+  assertEquals([calls.length, size()], [1, before]);
+  calls[0]!.end.resolve();
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assertEquals(calls.length, 2);
+  await store.appendMessages("s", [user("and then")]);
+  assertEquals(size(), before);
+  calls[1]!.end.resolve();
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assertEquals(calls.length, 2);
+});
+
 Deno.test("foldLogBack() brings the log into the database while it is open, and writes nothing where none is", async () => {
   await using rig = await makeFolded();
   const { store, path } = rig;

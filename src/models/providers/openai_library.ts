@@ -24,8 +24,8 @@ export function createSender(wire: "chat" | "responses", runtime: Runtime, platf
   let anewClient: OpenAI | null = null;
   const path = wire === "responses" ? "/responses" : "/chat/completions";
   // Not through the package's resources: they watch every value of the body while it is written as JSON, which takes
-  // many times as long, and their types are narrower than what other servers take. A long
-  // conversation as one text would hold up everybody else.
+  // many times as long, and their types are narrower than what other servers take. Nor as an object: a long
+  // conversation that is written in one go holds everybody else up.
   return async ({ body, timeoutMs, signal, anew }) => {
     const client = anew
       ? anewClient ??= createClient({ ...runtime, headers: anewHeaders(runtime.headers) }, platform)
