@@ -115,6 +115,14 @@ export const COMMANDS: readonly Command[] = [
   },
 ];
 
+/** What the program starts itself for, whatever its file is called; not for people. */
+const OWN_WORK: readonly Pick<Command, "name" | "load">[] = [
+  // By the core, see `src/core/image_child.ts`.
+  { name: "image-fit", load: () => import("./image_fit/mod.ts") },
+  // By a door, see `src/app/fold_back.ts`.
+  { name: "fold-back", load: () => import("./fold_back.ts") },
+];
+
 const GROUPS = ["Doors", "Use it", "Manage", "More"] as const;
 
 function helpGroups(): CommandGroup[] {
@@ -224,6 +232,8 @@ async function lookForSticky(platform: Platform): Promise<void> {
 }
 
 async function dispatch(args: readonly string[], platform: Platform): Promise<number> {
+  const own = OWN_WORK.find(({ name }) => name === args[0]);
+  if (own) return await (await own.load()).run(args.slice(1), platform);
   // A command says itself what is wanted; the name the program has is looked for only where none does.
   const isCommand = COMMANDS.some((command) => command.name === args[0]);
   const [first, ...rest] = !isCommand && wasStartedAsAcp(platform) ? ["acp", ...args] : args;
@@ -238,12 +248,6 @@ async function dispatch(args: readonly string[], platform: Platform): Promise<nu
       return await dispatch(["version", ...rest], platform);
     case "--setup":
       return await dispatch(["setup", ...rest], platform);
-    // Not for people: the core starts it, see `src/core/image_child.ts`.
-    case "image-fit":
-      return await (await import("./image_fit/mod.ts")).run(rest, platform);
-    // Nor this: a door starts it, see `src/app/fold_back.ts`.
-    case "fold-back":
-      return await (await import("./fold_back.ts")).run(rest, platform);
   }
   const command = COMMANDS.find((candidate) => candidate.name === first);
   return command ? await runCommand(command, rest, platform) : await refuseUnknown(first, platform);

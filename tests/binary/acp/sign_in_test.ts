@@ -96,6 +96,11 @@ Deno.test({
       // It serves: the end of input ends it, without a word.
       assertEquals(await run(), { code: 0, stdout: "" });
       assert((await run("--bogus")).code === 2);
+      // What it starts itself for is none of the door's options: there is no image, and no such database.
+      assertEquals([(await run("image-fit", "9", "9")).code, (await run("fold-back", "/no.db")).code], [
+        1,
+        1,
+      ]);
       await Deno.remove(path);
     }
   },
