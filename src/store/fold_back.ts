@@ -58,6 +58,7 @@ export class FoldBack {
     try {
       await foldBack(this.#path, this.#closing.signal);
       isDone = true;
+      this.#deps.log.debug("The log of the session database was folded back by another process");
     } catch (error) {
       if (!this.#closing.signal.aborted) {
         this.#deps.log.debug(`The log of the session database is folded back later: ${error}`);
