@@ -23,7 +23,7 @@ export async function jsonBody(
   }
   body.add(separator === "{" ? "{}" : "}");
   const done = body.end();
-  if (typeof done !== "string") await slices.next();
+  await slices.end();
   return done;
 }
 

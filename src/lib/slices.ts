@@ -7,11 +7,13 @@
  *     work(row);
  *     if (slices.isOver) await slices.next();
  *   }
+ *   await slices.end();
  */
 const SLICE_MS = 5;
 
 export class Slices {
   #until = performance.now() + SLICE_MS;
+  #hasPaused = false;
 
   /** The others have waited for long enough. */
   get isOver(): boolean {
@@ -22,7 +24,13 @@ export class Slices {
   async next(): Promise<void> {
     // A timer, because an immediate comes before the runtime has looked at its sockets.
     await new Promise<void>((resolve) => setTimeout(resolve, 0));
+    this.#hasPaused = true;
     this.#until = performance.now() + SLICE_MS;
+  }
+
+  /** After the last one: the rest of a slice is not put in front of what comes next. At once when there was but one. */
+  async end(): Promise<void> {
+    if (this.#hasPaused) await this.next();
   }
 }
 
@@ -34,7 +42,10 @@ export async function inSlices<T>(steps: Steps<T>): Promise<T> {
   const slices = new Slices();
   for (;;) {
     const step = steps.next();
-    if (step.done) return step.value;
+    if (step.done) {
+      await slices.end();
+      return step.value;
+    }
     if (slices.isOver) await slices.next();
   }
 }

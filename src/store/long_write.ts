@@ -32,9 +32,11 @@ export class LongWrite<T> {
   /** Resolves when it has ended, one way or the other. */
   async run(): Promise<void> {
     const slices = new Slices();
+    // What led to it was a slice already; and keeping much, the last step, takes as long as one.
+    await slices.next();
     while (!this.#hasEnded) {
       this.#advance();
-      if (!this.#hasEnded && slices.isOver) await slices.next();
+      if (!this.#hasEnded && (slices.isOver || this.#done)) await slices.next();
     }
   }
 

@@ -286,6 +286,7 @@ Deno.test("rewriteInSteps() can be waited for, or finished at once by who reads"
 
   const bad = writer.rewriteInSteps(() => steps(true));
   const refused = assertRejects(() => bad, /half-way/);
+  await new Promise((resolve) => setTimeout(resolve, 0));
   assert(count() > 20_000);
   writer.finishRewrite();
   assertEquals(count(), 20_000);

@@ -26,6 +26,8 @@ export interface LaneHost {
 /** After so many milliseconds a method counts as slow. */
 const SLOW_MS = 25;
 const URGENT_LENGTH = 16_384;
+/** Characters from which on reading a frame is a slice of its own. */
+const LONG_LENGTH = 1 << 18;
 /** Milliseconds that one connection works before the others get the thread. */
 const SLICE_MS = 2;
 /** After so many milliseconds without a frame the thread was free. */
@@ -83,7 +85,9 @@ export class Lane {
   async #pump(): Promise<void> {
     while (this.#at < this.#queue.length) {
       if (this.#isSliceOver()) await threadFree();
+      const isLong = sizeOf(this.#queue[this.#at]!) > LONG_LENGTH;
       const frame = this.#next();
+      if (isLong) await threadFree();
       const loading = this.#host.ready(frame);
       if (loading) await loading;
       const working = this.#host.handle(frame);

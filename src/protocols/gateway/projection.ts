@@ -36,6 +36,7 @@ export async function renderSlowly(
     if (row) rows.push(row);
     if (slices.isOver) await slices.next();
   }
+  await slices.end();
   return rows;
 }
 

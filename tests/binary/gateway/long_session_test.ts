@@ -128,6 +128,22 @@ Deno.test("A.5, B.11: while a rewind looks for its target in 10,000 messages, an
   });
 });
 
+Deno.test("A.5, B.1: while a session is created with 50,000 messages other connections are served", async () => {
+  await withWsGateway({ model: { respond: () => "x" } }, async ({ connect }) => {
+    const [host, other] = [await connect(), await connect()];
+    const { session_id: sid } = await other.request("session.create");
+    const messages = Array.from({ length: 5 * MESSAGES }, (_, n) => ({
+      role: n % 2 === 0 ? "user" : "assistant",
+      content: `Line ${n} of what was said`,
+    }));
+    const [made, served] = await servedDuring(other, sid, () => host.request("session.create", { messages }));
+    assertEquals(made.message_count, messages.length);
+    assertEquals(made.messages.map((row: Json) => row.text), messages.map(({ content }) => content));
+    // Without a pause it is the one that came with the request.
+    assert(served >= 2, `session.create let ${served} through`);
+  });
+});
+
 Deno.test("core.md D.2: what a rewind of 10,000 messages has written is folded back by a process of its own", async () => {
   await withWsGateway({
     prepare,

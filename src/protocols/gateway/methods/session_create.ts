@@ -8,7 +8,7 @@ import { launchModel } from "../launch.ts";
 import type { LiveSession } from "../live.ts";
 import type { Client } from "../peer.ts";
 import { Reply } from "../peer.ts";
-import { renderTranscript } from "../projection.ts";
+import { renderSlowly } from "../projection.ts";
 import type { Gateway } from "../server.ts";
 import { isTruthy } from "../truthy.ts";
 import type { DefinedMethod } from "./define.ts";
@@ -69,7 +69,7 @@ function readCreateParams(params: Readonly<Record<string, unknown>>): CreatePara
 async function createSession(gateway: Gateway, params: CreateParams, client: Client): Promise<Reply> {
   const { hermes } = gateway;
   const live = await openNew(gateway, params, client);
-  const messages = renderTranscript(hermes, live.session.history(), live.session.cwd);
+  const messages = await renderSlowly(hermes, live.session.history(), live.session.cwd);
   const result = {
     session_id: live.sid,
     stored_session_id: live.session.headId,
