@@ -1,5 +1,7 @@
 /** The order of checks for a shell command (core.md C.1), from "never" over "allowed already" to "ask". */
 import {
+  type ApprovalChoice,
+  type AskPayload,
   commandHome,
   type ConfigService,
   type GuardContext,
@@ -20,6 +22,7 @@ import { choicesOf } from "./review_call.ts";
 import { decideCommand, runningTexts } from "./rules.ts";
 import { shownCommand } from "./shown_command.ts";
 import { cleanSource, plainSource } from "./shell_words.ts";
+import { findTouched, withReal } from "./touched.ts";
 import { findWrites } from "./writes.ts";
 
 export interface CommandRules {
@@ -114,12 +117,26 @@ function removesOwnScript(read: Read, tempDir: string): boolean {
   return flag === "-f" && paths.length > 0 && paths.every(own);
 }
 
+function plainForm({ analysis: { readings: [reading] }, source }: Read, homes: Homes): string {
+  return reading ? readingText(reading, homes) : source.trim();
+}
+
 /** What a refusal covers: this command in its plain form, and every file it would have changed. */
-function targetsOf(read: Read, context: GuardContext, homes: Homes): string[] {
+function targetsOf(read: Read, context: GuardContext, { homes, platform }: CommandRules): string[] {
   const writes = findWrites(read.analysis.running, context.cwd, homes.user).map((write) => write.path);
-  const [reading] = read.analysis.readings;
-  const plain = reading ? readingText(reading, homes) : read.source.trim();
-  return [...new Set([plain, ...writes])];
+  return [...new Set([plainForm(read, homes), ...withReal(writes, platform)])];
+}
+
+/** Never shown: whoever asks knows the answer. */
+const REFUSED_BEFORE = "refused before in this turn";
+
+/** The person has said no to it in this turn, or to a file that it may change: that holds, whatever allows it. */
+function refusedBefore(read: Read, context: GuardContext, rules: CommandRules): readonly string[] | null {
+  if (!context.isRefused) return null;
+  const { homes, platform } = rules;
+  const touched = findTouched(read.analysis.running, context.cwd, homes.user, platform);
+  const targets = [plainForm(read, homes), ...touched];
+  return context.isRefused(targets) ? targets : null;
 }
 
 function dangersOf(read: Read, rules: CommandRules, context: GuardContext): string[] {
@@ -203,8 +220,8 @@ function joined(one: Asking, other: Verdict): Verdict {
 
 function reviewIn(command: string, context: GuardContext, rules: CommandRules): Verdict {
   const seen = read(command, rules.homes, context.cwd);
-  const refused = findRefusal(seen, rules, context);
-  if (refused) return refused;
+  const never = findRefusal(seen, rules, context);
+  if (never) return never;
   const decision = decideCommand(
     { text: command, forms: seen.texts, analysis: seen.analysis },
     context,
@@ -213,6 +230,19 @@ function reviewIn(command: string, context: GuardContext, rules: CommandRules): 
   if (decision?.effect === "deny") {
     const name = ruleName(decision.rule);
     return block(name, `The user's policy forbids this command (${name}). Do not retry it.`);
+  }
+  const question = (keys: readonly string[], choices: readonly ApprovalChoice[]): AskPayload => ({
+    kind: "approval",
+    // What is judged must be what is seen.
+    command: shownCommand(command, (text) => rules.redact(text, "full")),
+    description: keys.join("; ") + placeNote(context, rules.platform),
+    patternKey: keys[0] as string,
+    patternKeys: keys,
+    choices,
+  });
+  const refused = refusedBefore(seen, context, rules);
+  if (refused) {
+    return { type: "ask", targets: refused, payload: question([REFUSED_BEFORE], ["once", "deny"]) };
   }
   if (!decision && isListedCommand(command, context.settings)) {
     return { type: "allow", note: "command_allowlist" };
@@ -225,16 +255,8 @@ function reviewIn(command: string, context: GuardContext, rules: CommandRules): 
   const isFree = !rules.asksAlways && !asking && !missing.some((key) => NEVER_SPARED.has(key));
   return {
     type: "ask",
-    targets: targetsOf(seen, context, rules.homes),
+    targets: targetsOf(seen, context, rules),
     ...(isFree && context.settings.approvals.mode === "smart" ? { judgeable: true } : {}),
-    payload: {
-      kind: "approval",
-      // What is judged must be what is seen.
-      command: shownCommand(command, (text) => rules.redact(text, "full")),
-      description: missing.join("; ") + placeNote(context, rules.platform),
-      patternKey: missing[0] as string,
-      patternKeys: missing,
-      choices: asking ? choicesOf(asking.scope) : ["once", "session", "always", "deny"],
-    },
+    payload: question(missing, asking ? choicesOf(asking.scope) : ["once", "session", "always", "deny"]),
   };
 }

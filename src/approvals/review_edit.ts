@@ -61,11 +61,14 @@ async function areInside(
   return targets.every((target) => !target.broken && real.some((folder) => isInside(target.real, folder)));
 }
 
+function namesOf(judged: readonly Judged[]): string[] {
+  return [...new Set(judged.flatMap(({ target }) => [target.given, target.real]))];
+}
+
 function ask(proposal: EditProposal, judged: readonly Judged[], description: string): Verdict {
-  const targets = new Set(judged.flatMap(({ target }) => [target.given, target.real]));
   return {
     type: "ask",
-    targets: [...targets],
+    targets: namesOf(judged),
     payload: { kind: "edit", proposal, description, choices: ["once", "deny"] },
   };
 }
@@ -99,6 +102,18 @@ export async function reviewEdit(
   rules: EditRules,
 ): Promise<Verdict> {
   const judged = await judgeAll(proposal, context, rules);
+  const verdict = await decide(proposal, judged, context, rules);
+  if (verdict.type !== "allow" || !context.isRefused?.(namesOf(judged))) return verdict;
+  // The person has said no to this file in this turn. Never shown: whoever asks knows the answer.
+  return ask(proposal, judged, "refused before in this turn");
+}
+
+async function decide(
+  proposal: EditProposal,
+  judged: readonly Judged[],
+  context: GuardContext,
+  rules: EditRules,
+): Promise<Verdict> {
   const targets = judged.map(({ target }) => target);
   if (rules.safeRoots.length > 0 && !(await areInside(targets, rules.safeRoots, context, rules.platform))) {
     const why = `${proposal.path} is outside the folders that may be written (HERMES_WRITE_SAFE_ROOT). ` +

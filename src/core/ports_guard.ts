@@ -29,6 +29,8 @@ export interface GuardContext {
   readonly surface?: string;
   /** The tool that is called; absent for a command that no tool runs. */
   readonly toolName?: string;
+  /** True when a person has said no to one of these commands or paths in this turn (FC-14). Absent: to nothing yet. */
+  isRefused?(targets: readonly string[]): boolean;
 }
 
 /** A call that is neither a command nor an edit, as the guard sees it. */

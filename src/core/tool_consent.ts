@@ -23,6 +23,7 @@ export function openConsent(one: Running, scope: TurnScope): void {
         : scope.guard.reviewCall?.(plainCall(one), context) ?? { type: "allow" },
     { type: "block", content: JSON.stringify({ error: GUARD_FAILED }), reason: GUARD_FAILED },
   );
+  one.isFree = verdict.type === "allow";
   if (verdict.type === "block") {
     one.blocked = true;
     one.consent = Promise.resolve({ type: "stop", refused: "policy", content: verdict.content });
@@ -42,10 +43,13 @@ function placeOf({ tool, args }: Running, { cwd, sessionScope, platform }: TurnS
 
 /**
  * Consent for a command that is about to run. One that an earlier call of the same answer has taken to another
- * directory is judged again: there it is another command.
+ * directory is judged again: there it is another command. So is one that nobody was asked about, once the person has
+ * refused something.
  */
 export async function consentNow(one: Running, consent: Consent, scope: TurnScope): Promise<Consent> {
-  if (consent.type === "stop" || !one.tool?.command || one.place === placeOf(one, scope)) return consent;
+  if (consent.type === "stop" || !one.tool?.command) return consent;
+  const isRefusable = one.isFree === true && scope.guardContext().isRefused !== undefined;
+  if (one.place === placeOf(one, scope) && !isRefusable) return consent;
   one.consent = null;
   openConsent(one, scope);
   return await one.consent ?? GO;

@@ -24,6 +24,8 @@ export interface Running {
   startedAt: number;
   /** Where the command would have run when it was judged. */
   place?: string;
+  /** The command was allowed without a question. */
+  isFree?: boolean;
   /** The edit that the guard has judged. */
   reviewed?: EditProposal;
   /** The open question of a command, asked before the batch runs. */

@@ -77,6 +77,14 @@ export class Refusals {
   readonly #targets = new Map<string, AskOutcome>();
   #editUnanswered = false;
 
+  get isEmpty(): boolean {
+    return this.#targets.size === 0;
+  }
+
+  has(targets: readonly string[]): boolean {
+    return targets.some((target) => this.#targets.has(target));
+  }
+
   known(payload: AskPayload, targets: readonly string[]): AskOutcome | null {
     if (payload.kind === "edit" && this.#editUnanswered) return { type: "timeout" };
     for (const target of targets) {

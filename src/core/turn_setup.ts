@@ -247,6 +247,7 @@ function createScope(
     canAsk: turn.options.asks.approval || turn.options.asks.edit || turn.options.approveOnce === true,
     settings: services.settings(),
     surface: session.surface,
+    ...(refusals.isEmpty ? {} : { isRefused: (targets) => refusals.has(targets) }),
   });
   const count = (usage: Usage, model: ResolvedModel) => {
     session.tally.countSideCall(usage, model).catch((error) =>

@@ -132,8 +132,8 @@ export class PromptQueue {
   }
 
   #cancelOne(ticket: Ticket): void {
+    if (ticket === this.#running) return void this.cancelAll();
     ticket.cancel();
-    if (ticket === this.#running) return;
     this.#admitting.delete(ticket);
     const at = this.#waiting.indexOf(ticket);
     if (at !== -1) this.#waiting.splice(at, 1);

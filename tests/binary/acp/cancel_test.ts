@@ -71,6 +71,24 @@ Deno.test("acp 32: $/cancel_request of the running prompt answers it cancelled, 
   });
 });
 
+Deno.test("C10, FC-06: $/cancel_request of the running prompt drops what is queued, and says so, like session/cancel", async () => {
+  const slow: ScriptTurn = { steps: [{ text: "x", delay_ms: 100, repeat: 50 }] };
+  await withAcp({ turns: [slow, "never"] }, async ({ acp, sessionId, model }) => {
+    const running = acp.startPrompt(sessionId, "a");
+    await eventually(() => acp.text(sessionId).length > 1);
+    const second = acp.startPrompt(sessionId, "b");
+    const third = acp.startPrompt(sessionId, "/queue c");
+    await eventually(() => acp.text(sessionId).includes("Queued: 2 waiting."));
+    await acp.notify("$/cancel_request", { requestId: running.id });
+    const stops = await Promise.all(
+      [running, second, third].map(async ({ answer }) => (await answer).result.stopReason),
+    );
+    assertEquals(stops, ["cancelled", "cancelled", "cancelled"]);
+    assert(acp.text(sessionId).includes("2 queued prompts were dropped."), acp.text(sessionId));
+    assertEquals(model.calls().length, 1);
+  });
+});
+
 Deno.test("acp 32: a cancel while idle, or of an unknown session, is without effect and without a frame", async () => {
   await withAcp({ turns: ["ok"] }, async ({ acp, sessionId }) => {
     await acp.update((u) => u.sessionUpdate === "usage_update");

@@ -129,6 +129,48 @@ Deno.test("C8.1: a refused file stays refused in that turn for every tool; anoth
   });
 });
 
+Deno.test("C8.1, FC-14: a refused file stays refused for commands, in the same answer and in later ones", async () => {
+  const write = ["write_file", { path: "a.txt", content: "x" }] as const;
+  const run = (command: string) => ["terminal", { command }] as const;
+  const turns = [
+    calls(write, run("echo one > a.txt")),
+    calls(run("echo two | tee a.txt"), run("cd . && touch a.txt"), run("echo three > b.txt")),
+    "ok",
+    calls(run("echo four > a.txt")),
+    "ok",
+  ];
+  await withAcp({ turns }, async ({ acp, rig, sessionId }) => {
+    const failed = () =>
+      acp.updates(sessionId).filter((u) => u.sessionUpdate === "tool_call_update" && u.status === "failed")
+        .length;
+    acp.onPermission = () => DENY;
+    await acp.prompt(sessionId, "go");
+    assertEquals(acp.requests("session/request_permission").length, 1);
+    assertEquals(failed(), 4);
+    const names = [...Deno.readDirSync(rig.workspace)].map(({ name }) => name);
+    assertEquals([names.includes("a.txt"), names.includes("b.txt")], [false, true]);
+    await acp.prompt(sessionId, "now you may");
+    assertEquals(await Deno.readTextFile(`${rig.workspace}/a.txt`), "four\n");
+  });
+});
+
+Deno.test("C7, C8.1: a mode that is chosen while a question is open does not free what is refused by its answer", async () => {
+  const write = (path: string) => calls(["write_file", { path, content: "x" }]);
+  await withAcp(
+    { turns: [write("a.txt"), write("a.txt"), write("b.txt"), "ok"] },
+    async ({ acp, rig, sessionId }) => {
+      acp.onPermission = async () => {
+        await acp.request("session/set_mode", { sessionId, modeId: "accept_edits" });
+        return DENY;
+      };
+      await acp.prompt(sessionId, "go");
+      assertEquals(acp.requests("session/request_permission").length, 1);
+      const names = [...Deno.readDirSync(rig.workspace)].map(({ name }) => name);
+      assertEquals([names.includes("a.txt"), names.includes("b.txt")], [false, true]);
+    },
+  );
+});
+
 Deno.test("C8.2: after an edit that timed out the next prompt asks again", async () => {
   const turns = [
     calls(["write_file", { path: "a.txt", content: "x" }]),
