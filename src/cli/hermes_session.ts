@@ -63,7 +63,7 @@ export function refuseModelOptions(parsed: ParsedArgs, { modelError }: Session):
 
 /** Throws `session_not_found` when nothing, or more than one prefix, matches. */
 export function findSession(store: SessionStore, name: string): SessionRow {
-  const exact = store.getSession(name) ?? store.findByTitle(name);
+  const exact = store.getSession(name) ?? store.findByTitle(name) ?? store.tipOf(name);
   if (exact) return exact;
   const rows = name === "" ? [] : store.findByPrefix(name);
   if (rows.length === 1) return rows[0]!;

@@ -264,7 +264,7 @@ export interface SessionStore {
   /** Exact title, followed to its tip. */
   findByTitle(title: string): SessionRow | null;
   findByPrefix(prefix: string): SessionRow[];
-  /** The live end of a compression chain (core.md D.6). */
+  /** The live end of a compression chain (core.md D.6), also of one whose row `id` somebody has deleted. */
   tipOf(id: string): SessionRow | null;
   /** Where a resume of `id` goes on: its tip, or the deepest descendant with messages of one that has none. */
   resumedFrom(id: string): SessionRow | null;

@@ -163,7 +163,7 @@ export class LiveSessions implements Sessions {
 
   async #restore(id: string, options: OpenOptions): Promise<LiveSession> {
     const store = this.#services.store();
-    const root = store.getSession(id);
+    const root = store.getSession(id) ?? store.tipOf(id);
     if (!root || !isVisible(root.source, options)) throw notFound(id);
     const headId = (options.followTip === false ? root : store.resumedFrom(id) ?? root).id;
     const known = this.#find(headId);
@@ -227,7 +227,7 @@ export class LiveSessions implements Sessions {
       if (!options.allowEmpty) throw new HermesError("empty_history", "There is nothing to branch from yet");
       await live.store();
     }
-    const root = live ? store.getSession(live.headId) : store.getSession(sourceId);
+    const root = live ? store.getSession(live.headId) : store.getSession(sourceId) ?? store.tipOf(sourceId);
     if (!root || !isVisible(root.source, options)) throw notFound(sourceId);
     const source = live ? root : store.tipOf(sourceId) ?? root;
     if (!options.allowEmpty && source.messageCount === 0) {

@@ -1,7 +1,8 @@
 /**
  * How rows of `sessions` hang together (core.md D.6). A compression chain is a parent ended as `compression` and
  * its newest child that is neither branch nor delegate; the chain is one conversation and its last row, the tip,
- * is the one that is listed. `root_id` and `listed` follow from the links and are kept true here.
+ * is the one that is listed. `root_id` and `listed` follow from the links and are kept true here. Where somebody has
+ * taken rows out of the middle, they tell how what is left hangs together.
  *
  *   root ──compression──► child ──compression──► tip        branch, delegate: children that continue nothing
  */
@@ -39,6 +40,26 @@ function continuations(db: Db, id: string): string[] {
   return db.all(sql, id).map((row) => row["id"] as string);
 }
 
+const IS_LOOSE = `relation = 'continuation'
+  AND NOT EXISTS (SELECT 1 FROM sessions p WHERE p.id = s.parent_session_id)`;
+
+/** The newest row of the conversation after `id` whose parent is gone; `id` may be gone, too. */
+function afterGap(db: Db, id: string): string | undefined {
+  const own = db.get("SELECT root_id, listed, rowid AS place FROM sessions WHERE id = ?", id);
+  if (own?.["listed"] === 1) return undefined;
+  const sql = `SELECT id FROM sessions s WHERE root_id = ? AND rowid > ? AND ${IS_LOOSE}
+    ORDER BY started_at DESC, rowid DESC LIMIT 1`;
+  return db.get(sql, own?.["root_id"] ?? id, own?.["place"] ?? 0)?.["id"] as string | undefined;
+}
+
+/** The newest row of the conversation before `id`, whose own parent is gone. */
+function beforeGap(db: Db, id: string): string | undefined {
+  const sql = `SELECT o.id FROM sessions s JOIN sessions o ON o.root_id = s.root_id AND o.rowid < s.rowid
+    WHERE s.id = ? AND (o.id = o.root_id OR o.relation = 'continuation')
+    ORDER BY o.started_at DESC, o.rowid DESC LIMIT 1`;
+  return db.get(sql, id)?.["id"] as string | undefined;
+}
+
 function delegates(db: Db, id: string): string[] {
   const sql = "SELECT id FROM sessions WHERE parent_session_id = ? AND relation = 'delegate'";
   return db.all(sql, id).map((row) => row["id"] as string);
@@ -59,14 +80,14 @@ export function linkToParent(db: Db, id: string): void {
   }
 }
 
-/** The live end of the chain that `id` is in, looking forward; a loop ends where it closes. */
+/** The live end of the chain that `id` is in, looking forward; a loop ends where it closes. `id` itself may be gone. */
 export function readTip(db: Db, id: string): SessionRow | null {
-  const seen = new Set([id]);
+  const seen = new Set<string>();
   let at = id;
-  for (let next = continuations(db, at)[0]; next !== undefined; next = continuations(db, at)[0]) {
-    if (seen.has(next)) break;
-    seen.add(next);
+  for (let next: string | undefined = id; next !== undefined && !seen.has(next);) {
     at = next;
+    seen.add(at);
+    next = continuations(db, at)[0] ?? afterGap(db, at);
   }
   return readSession(db, at);
 }
@@ -120,15 +141,16 @@ export function readAncestors(db: Db, id: string): Ancestors {
   return { rows, status: "ok" };
 }
 
-/** Ids of the chain up to and with `id`, oldest first. */
+/** Ids of the chain up to and with `id`, oldest first; rows that are gone are passed over. */
 export function chainUpTo(db: Db, id: string): string[] {
   const chain = new Set([id]);
   let link = readLink(db, id);
-  while (
-    link !== null && link.parent !== null && link.relation === "continuation" && !chain.has(link.parent)
-  ) {
-    link = readLink(db, link.parent);
-    if (link !== null) chain.add(link.id);
+  while (link !== null && link.relation === "continuation") {
+    const parent = link.parent === null ? null : readLink(db, link.parent);
+    const before: string | undefined = parent?.id ?? beforeGap(db, link.id);
+    if (before === undefined || chain.has(before)) break;
+    chain.add(before);
+    link = parent ?? readLink(db, before);
   }
   return [...chain].reverse();
 }
@@ -165,15 +187,16 @@ export function markPinned(db: Db, id: string, pinned: boolean): boolean {
 
 /** Removes the whole conversation `id` is in, and what was delegated from it; branches lose their parent. */
 export function removeConversation(db: Db, id: string): boolean {
-  if (readLink(db, id) === null) return false;
-  dropRows(db, readConversation(db, id));
+  const head = readTip(db, id);
+  if (head === null) return false;
+  dropRows(db, readConversation(db, head.id));
   return true;
 }
 
 /** Ids of the whole conversation `id` is in, and of what was delegated from it. */
 export function readConversation(db: Db, id: string): ReadonlySet<string> {
   const doomed = new Set<string>();
-  const pending = [chainUpTo(db, id)[0]!, id];
+  const pending = chainUpTo(db, id);
   while (pending.length > 0) {
     const at = pending.pop()!;
     if (doomed.has(at)) continue;

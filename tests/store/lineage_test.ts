@@ -224,3 +224,38 @@ Deno.test("tipOf() and loadLineage() end where a loop closes", async () => {
   assertEquals(texts(store.loadLineage("b")), ["s"]);
   assertEquals(store.tipOf("nobody"), null);
 });
+
+Deno.test("acp 43, D4: a conversation whose first or middle row is gone goes on at its tip, and is deleted as a whole", async () => {
+  for (const gone of ["root", "middle", "root', 'middle"]) {
+    await using rig = await makeStore({ file: true });
+    const { store } = rig;
+    await store.createSession(sessionRow("root"));
+    await store.appendMessages("root", [user("first"), agent("a1")]);
+    await store.rotate("root", sessionRow("middle"), [user("summary 1")]);
+    await store.appendMessages("middle", [user("second")]);
+    await store.rotate("middle", sessionRow("tip"), [user("summary 2")]);
+    await store.appendMessages("tip", [user("third")]);
+    await store.createSession(sessionRow("other"));
+    damage(
+      rig.path,
+      `DELETE FROM messages WHERE session_id IN ('${gone}'); DELETE FROM sessions WHERE id IN ('${gone}')`,
+    );
+    assertEquals([store.tipOf("root")?.id, store.resumedFrom("root")?.id], ["tip", "tip"]);
+    assertEquals([store.tipOf("tip")?.id, store.tipOf("nobody")], ["tip", null]);
+    assertEquals(store.ancestors("tip").status, "broken");
+    const kept = (id: string, ...said: string[]) => gone.includes(id) ? [] : said;
+    assertEquals(texts(store.loadLineage("tip")), [
+      ...kept("root", "first", "a1"),
+      ...kept("middle", "summary 1", "second"),
+      "summary 2",
+      "third",
+    ]);
+    assertEquals(store.listSessions({ limit: 10, withMessages: false }).map((row) => row.rootId).sort(), [
+      "other",
+      "root",
+    ]);
+    assertEquals([await store.deleteSession("root"), await store.deleteSession("root")], [true, false]);
+    assertEquals(store.listSessions({ limit: 10, withMessages: false }).map((row) => row.id), ["other"]);
+    for (const id of ["root", "middle", "tip"]) assertEquals(store.getSession(id), null);
+  }
+});

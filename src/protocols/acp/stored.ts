@@ -6,9 +6,12 @@ import { choiceOf, HermesError, type SessionRow } from "@/core/contract.ts";
 import type { Connection } from "./connection.ts";
 import type { Chosen } from "./options.ts";
 
-/** The row of a session that exists for this client; `null` for any other id. */
+/**
+ * The row of a session that exists for this client, or what its compressions have left where that row is gone; `null`
+ * for any other id.
+ */
 export function storedRow({ hermes, sources }: Connection, id: string): SessionRow | null {
-  const row = hermes.store().getSession(id);
+  const row = hermes.store().getSession(id) ?? hermes.store().tipOf(id);
   return row && (!sources || sources.includes(row.source)) ? row : null;
 }
 

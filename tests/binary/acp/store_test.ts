@@ -279,6 +279,61 @@ Deno.test("acp 43: a missing parent row is told to the user, and the session loa
   });
 });
 
+Deno.test("acp 43: a compressed conversation loads by its id when its first or its middle row is gone, and can be deleted", async () => {
+  for (const nth of [0, 1]) {
+    await withAcp({ respond: () => "ok" }, async ({ acp, rig, sessionId, again }) => {
+      for (
+        const text of [
+          "one",
+          "two",
+          "three",
+          "four",
+          "five",
+          "six",
+          "/compact",
+          "seven",
+          "eight",
+          "nine",
+          "ten",
+          "/compact",
+          "last",
+        ]
+      ) {
+        await acp.prompt(sessionId, text);
+      }
+      await acp.close();
+      const { DatabaseSync } = await import("node:sqlite");
+      const db = new DatabaseSync(`${rig.home}/hermes.db`, { timeout: 10_000 });
+      const ids = db.prepare("SELECT id FROM sessions ORDER BY rowid").all().map((row) => String(row["id"]));
+      assertEquals([ids.length, ids[0]], [3, sessionId]);
+      const gone = ids[nth]!;
+      db.exec("PRAGMA foreign_keys = OFF");
+      db.prepare("DELETE FROM messages WHERE session_id = ?").run(gone);
+      db.prepare("DELETE FROM sessions WHERE id = ?").run(gone);
+      db.close();
+      await using next = await again();
+      assertEquals((await next.request("session/list", {})).sessions.map((row: Json) => row.sessionId), [
+        sessionId,
+      ]);
+      const { _meta } = await next.request("session/load", { sessionId, cwd: rig.workspace, mcpServers: [] });
+      const { chainStatus, sessionKind, brokenAt, currentHermesSessionId } = _meta.hermes.sessionProvenance;
+      const kind = nth === 0 ? "continuation" : "unknown";
+      assertEquals([chainStatus, sessionKind, brokenAt, currentHermesSessionId], [
+        "broken",
+        kind,
+        gone,
+        ids[2],
+      ]);
+      const said = conversation(next.updates(sessionId)).map((update) => update.content.text);
+      assert(said.includes("last"), said.join());
+      assertMatch(said.at(-1), /Earlier history/);
+      assertEquals((await next.prompt(sessionId, "on")).stopReason, "end_turn");
+      assertEquals(await next.request("session/delete", { sessionId }), {});
+      assertEquals((await next.request("session/list", {})).sessions, []);
+    });
+  }
+});
+
 Deno.test("FC-25: a model chosen in a session stays there, over restarts, and the config file is untouched", async () => {
   await withAcp(
     { turns: ["x", "y"], models: ["scripted", "other"] },

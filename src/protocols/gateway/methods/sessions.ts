@@ -259,7 +259,7 @@ function storedIdOf(gateway: Gateway, wanted: string): string {
   const live = gateway.live.all().find((entry) => entry.session.headId === wanted);
   if (live?.session.stored === false) return wanted;
   const store = gateway.hermes.store();
-  const row = store.getSession(wanted) ?? store.findByTitle(wanted);
+  const row = store.getSession(wanted) ?? store.findByTitle(wanted) ?? store.tipOf(wanted);
   if (!row) throw new RpcError(4007, `Session "${wanted}" does not exist`);
   return store.resumedFrom(row.id)?.id ?? row.id;
 }
