@@ -86,6 +86,36 @@ Deno.test("acp 14: a tool of a session's server is called by its name, in the se
   });
 });
 
+Deno.test("C11: what an MCP tool gave is shown without its wrapper, JSON as bullets, and has failed where it says so", async () => {
+  const long = "the answer of a server ".repeat(4).trim();
+  const given: [Json, string, string, string?][] = [
+    [long, "completed", long, long],
+    ["short", "completed", "short", "short"],
+    [JSON.stringify({ a: long, b: { c: 1 } }), "completed", `- a: ${long}\n- b:\n  - c: 1`],
+    [JSON.stringify({ success: false, why: long }), "failed", `- success: false\n- why: ${long}`],
+    ['{"ok":false}', "failed", "- ok: false"],
+    ['{"exit_code":3}', "failed", "- exit_code: 3"],
+    ['{"returncode":1}', "failed", "- returncode: 1"],
+    ['{"error":"x"}', "completed", "- error: x"],
+    ["[1,2]", "completed", "[1,2]", "[1,2]"],
+  ];
+  const turns = [calls(...given.map(([text]) => ["mcp__s__echo", { text }] as const)), "done"];
+  await withAcp({ turns }, async ({ acp, rig, again }) => {
+    const mcpServers = [stdio("s", { tools: ["echo"] })];
+    const sessionId = await acp.newSession(rig.workspace, { mcpServers });
+    await acp.prompt(sessionId, "go");
+    const ends = (updates: Json[]) =>
+      updates.filter((u) => u.toolCallId && (u.status === "completed" || u.status === "failed"))
+        .map((u) => [u.status, u.content.at(-1).content.text, u.rawOutput]);
+    const expected = given.map(([, status, shown, raw]) => [status, shown, raw]);
+    assertEquals(ends(acp.updates(sessionId)), expected);
+    await acp.close();
+    await using next = await again();
+    await next.request("session/load", { sessionId, cwd: rig.workspace, mcpServers });
+    assertEquals(ends(next.updates(sessionId)), expected);
+  });
+});
+
 Deno.test("C5: http and sse servers of a session are reached with their headers", async () => {
   await using server = await startMcpHttp({ tools: ["echo"] });
   const headers = [{ name: "x-mark", value: "42" }];

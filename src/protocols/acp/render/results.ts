@@ -149,9 +149,6 @@ function delegateTask(result: Result): string {
   return cut([...parts, str(result.note)].filter(Boolean).join("\n\n"), DELEGATE_LIMIT);
 }
 
-/** Their results come wrapped for the model; people see what is inside. */
-const WEB_TOOLS: ReadonlySet<string> = new Set(["web_search", "web_extract"]);
-
 const RENDERERS: Readonly<Record<string, Render>> = {
   web_search: orFailure(webSearch),
   web_extract: orFailure(webExtract),
@@ -185,9 +182,29 @@ function bullets(value: unknown, depth: number): string[] {
   });
 }
 
+/** What a call has given, without what was put around it for the model. */
+export interface Given {
+  /** JSON, or a text as it is. */
+  readonly said: string;
+  /** What a server gave beside its text, as JSON. */
+  readonly structured: string | null;
+}
+
+/** Strangers' words come wrapped, and those of MCP servers as `result` and `structuredContent`. */
+export function givenBy(result: string, builtin: boolean): Given {
+  const inside = unwrapUntrusted(result);
+  const object = builtin ? null : readResult(inside);
+  if (!object || !("result" in object)) return { said: inside, structured: null };
+  const { result: said, structuredContent } = object;
+  return {
+    said: typeof said === "string" ? said : JSON.stringify(said),
+    structured: isObject(structuredContent) ? JSON.stringify(structuredContent) : null,
+  };
+}
+
 /** The text of a finished call. */
 export function resultText(name: string, result: string, args: Readonly<Record<string, unknown>>): string {
-  const object = readResult(WEB_TOOLS.has(name) ? unwrapUntrusted(result) : result);
+  const object = readResult(result);
   if (object === null) return cut(result);
   if (str(object.status) === "blocked" && str(object.message)) return cut(str(object.message));
   const render = Object.hasOwn(RENDERERS, name) ? RENDERERS[name]! : null;

@@ -6,7 +6,7 @@ import type { FileEdit, TodoItem, ToolCallView } from "@/core/contract.ts";
 import { isObject } from "../envelope.ts";
 import type { Plan, SessionUpdate, ToolCallContent } from "../sdk.ts";
 import { diffContents } from "./diffs.ts";
-import { hasFailed, readResult, resultText } from "./results.ts";
+import { givenBy, hasFailed, readResult, resultText } from "./results.ts";
 import { titleLine } from "./text.ts";
 
 export function textContent(text: string): ToolCallContent {
@@ -64,13 +64,14 @@ export interface FinishedCall {
 }
 
 function endFields(done: FinishedCall, builtin: boolean) {
-  const { call, result, edits } = done;
-  const failed = hasFailed(result, done.isError, builtin);
-  const text = resultText(call.name, result, call.args);
+  const { call, edits } = done;
+  const { said, structured } = givenBy(done.result, builtin);
+  const failed = [said, structured ?? ""].some((text) => hasFailed(text, done.isError, builtin));
+  const text = resultText(call.name, said, call.args);
   return {
     status: failed ? "failed" as const : "completed" as const,
     content: [...(text ? [textContent(text)] : []), ...diffContents(edits)],
-    ...(builtin || readResult(result) !== null ? {} : { rawOutput: result }),
+    ...(builtin || readResult(said) !== null ? {} : { rawOutput: said }),
   };
 }
 

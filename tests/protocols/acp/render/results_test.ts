@@ -1,6 +1,6 @@
 /** Proves src/protocols/acp/render/results.ts and text.ts: acp.md C11. */
 import { assert, assertEquals } from "../../../support/assert.ts";
-import { hasFailed, resultText } from "../../../../src/protocols/acp/render/results.ts";
+import { givenBy, hasFailed, resultText } from "../../../../src/protocols/acp/render/results.ts";
 import { wrapUntrusted } from "@/lib/untrusted.ts";
 import { cut, fence, oneLine } from "../../../../src/protocols/acp/render/text.ts";
 
@@ -153,7 +153,8 @@ Deno.test("resultText() of the web tools shows hits as links and pages only wher
     description: n === 1 ? "words" : "",
   });
   const found = { success: true, data: { web: Array.from({ length: 12 }, (_, n) => hit(n + 1)) } };
-  const shown = text("web_search", wrapUntrusted("web_search", JSON.stringify(found))).split("\n");
+  const shown = text("web_search", givenBy(wrapUntrusted("web_search", JSON.stringify(found)), true).said)
+    .split("\n");
   assertEquals(shown.slice(0, 3), [
     "- [T1](https://a.test/%281%29)",
     "  words",
@@ -165,6 +166,9 @@ Deno.test("resultText() of the web tools shows hits as links and pages only wher
   const pages = {
     results: [{ url: "u1", content: "long" }, { url: "u2", content: "", error: "Blocked: x" }],
   };
-  assertEquals(text("web_extract", wrapUntrusted("web_extract", JSON.stringify(pages))), "u2: Blocked: x");
+  assertEquals(
+    text("web_extract", givenBy(wrapUntrusted("web_extract", JSON.stringify(pages)), true).said),
+    "u2: Blocked: x",
+  );
   assertEquals(text("vision_analyze", { success: true, analysis: "a dot" }), "a dot");
 });
