@@ -47,6 +47,7 @@ function unknownKeys(value: unknown, path: readonly string[], names: Names): str
 
 /** One sentence for each suspicious key. */
 export function findTypos(file: Tree): string[] {
+  if (Object.keys(file).length === 0) return [];
   const names = knownNames();
   const found = unknownKeys(applyAliases(file), [], names).flatMap((key) => {
     const meant = [...names.all].find((name) => isNear(squeeze(name), squeeze(key)));

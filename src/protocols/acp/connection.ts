@@ -94,6 +94,8 @@ export class Connection {
   closing = false;
   /** Sessions that are being closed or deleted, by id: who names one again waits for its end. Never rejects. */
   readonly ending = new Map<string, Promise<void>>();
+  /** Warnings about the settings. */
+  readonly #told = new Set<string>();
   #ready: Promise<void> | null = null;
   #host: HostFacts | null = null;
   #comparer: PathComparer | null = null;
@@ -114,6 +116,17 @@ export class Connection {
   ready(): Promise<void> {
     if (this.hermes.isReady) return Promise.resolve();
     return this.#ready ??= within(this.peer.flushed(), FLUSH_MS).then(() => this.hermes.ready());
+  }
+
+  /** What is wrong with the settings and was not told to this client yet; on stderr, too. */
+  newWarnings(): readonly string[] {
+    const { config, log } = this.hermes;
+    const fresh = config.warnings().filter((warning) => !this.#told.has(warning));
+    for (const warning of fresh) {
+      this.#told.add(warning);
+      log.warn(`acp: ${warning}`);
+    }
+    return fresh;
   }
 
   /** Sources whose sessions exist for this client; `undefined` = all. */

@@ -219,6 +219,7 @@ export class SessionView {
     if (this.ended.aborted) return;
     this.send(commandsUpdate(this.connection.hermes));
     this.sendUsage();
+    for (const warning of this.connection.newWarnings()) this.report(warning);
     this.flushReports();
   }
 
