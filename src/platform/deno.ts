@@ -1,4 +1,4 @@
-/** The real `Platform` on Deno. The only file below the transports that touches `Deno.*`. */
+/** The real `Platform` on Deno. Below the transports it and `strays.ts` alone touch `Deno.*`. */
 import { existsSync } from "node:fs";
 import process from "node:process";
 import { delay } from "@/lib/abort.ts";
@@ -14,6 +14,7 @@ import type {
   SpawnOptions,
   TlsSettings,
 } from "./mod.ts";
+import { findStrays, signalStray, type Stray } from "./strays.ts";
 
 function toStat(info: Deno.FileInfo): FileStat {
   return {
@@ -136,6 +137,7 @@ function spawn(command: string, args: string[], options: SpawnOptions): Child {
   });
   exited.catch(() => {/* reported to whoever awaits it */});
   child.stdin?.on("error", ignore);
+  const strays = new Map<number, Stray>();
   return {
     pid: pid ?? -1,
     exited,
@@ -147,6 +149,10 @@ function spawn(command: string, args: string[], options: SpawnOptions): Child {
     closeStdin: () => void child.stdin?.end(),
     kill: (signal) => {
       if (pid === undefined) return;
+      // Those that have lost their parents by the next signal are remembered.
+      const isThere = child.exitCode === null && child.signalCode === null;
+      for (const stray of isThere ? findStrays(pid) : []) strays.set(stray.pid, stray);
+      for (const stray of strays.values()) signalStray(stray, signal);
       try {
         Deno.kill(Deno.build.os === "windows" ? pid : -pid, signal);
       } catch {

@@ -2,7 +2,7 @@
 import { ALLOW, calls, type Json, withAcp } from "../../support/acp_driver.ts";
 import { assert, assertEquals, assertWithin } from "../../support/assert.ts";
 import type { ScriptTurn } from "../../support/model_server.ts";
-import { ownSleep, processesWith, untilHomeIsLeft } from "../../support/processes.ts";
+import { ownSleep, processesWith, untilGone, untilHomeIsLeft } from "../../support/processes.ts";
 import { eventually } from "../../support/program.ts";
 
 function lastStatuses(updates: Json[]): string[] {
@@ -51,6 +51,29 @@ Deno.test("acp 31, FC-06.2: a cancel during a tool leaves no process, and its ca
     await untilHomeIsLeft(rig.home, acp.child.pid);
     assert(!(await Deno.stat(`${rig.workspace}/late.txt`).then(() => true, () => false)));
   });
+});
+
+Deno.test("C10, D5: a cancel and the end of the program take along what has left the process group", async () => {
+  for (const way of ["cancel", "close"]) {
+    const [away, deaf, sleep] = [ownSleep(61), ownSleep(62), ownSleep(63)];
+    const script = `setsid ${away} &\nsetsid bash -c "trap '' TERM; ${deaf}; true" &\n${sleep}\n`;
+    await withAcp(
+      { turns: [calls(["terminal", { command: "bash t.sh" }]), "x"] },
+      async ({ acp, rig, sessionId }) => {
+        await Deno.writeTextFile(`${rig.workspace}/t.sh`, script);
+        acp.onPermission = () => ALLOW;
+        const sent = acp.startPrompt(sessionId, "run");
+        for (const text of [away, deaf, sleep]) {
+          await eventually(async () => (await processesWith(text)).length > 0);
+        }
+        if (way === "cancel") {
+          await acp.cancel(sessionId);
+          assertEquals((await sent.answer).result.stopReason, "cancelled");
+        } else await acp.close();
+        for (const text of [away, deaf, sleep]) await untilGone(text);
+      },
+    );
+  }
 });
 
 Deno.test("acp 32: $/cancel_request of the running prompt answers it cancelled, of a queued one only that one", async () => {
