@@ -19,8 +19,10 @@ export function prepare(call: ToolCall, scope: TurnScope): Running {
   const parsed = parseArguments(call.arguments);
   let ready: ToolOutcome | null = null;
   let args: Record<string, unknown> = {};
-  if (!tool) ready = errorOutcome(unknownTool(call.name, scope));
-  else if (parsed.type === "ok") args = coerceArguments(parsed.args, tool.parameters);
+  if (!tool) {
+    ready = errorOutcome(unknownTool(call.name, scope));
+    if (parsed.type === "ok") args = parsed.args;
+  } else if (parsed.type === "ok") args = coerceArguments(parsed.args, tool.parameters);
   else if (parsed.type === "not_object") {
     ready = errorOutcome({ error: "Invalid tool arguments", message: "The arguments must be a JSON object" });
   } else {

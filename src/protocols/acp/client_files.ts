@@ -6,6 +6,7 @@
  *   client offers     read                  write
  *   read and write    client                client (it may format what it saves)
  *   read only         client                disk, unless the client holds unsaved text
+ *   write only        disk                  client
  *   else              disk                  disk
  */
 import { dirname } from "node:path";
@@ -116,9 +117,10 @@ export class ClientFiles implements FileAccess {
 
   async write(path: string, data: Uint8Array, real?: string): Promise<void> {
     const { disk, files } = this.#host;
-    if (!await this.#reads(path)) return await disk.write(path, data, real);
-    if (!this.#host.offers().write) {
-      await this.#requireSaved(path);
+    const offers = this.#host.offers();
+    const isClients = (offers.read || offers.write) && await this.#isInside(path);
+    if (!isClients || !offers.write) {
+      if (isClients) await this.#requireSaved(path);
       return await disk.write(path, data, real);
     }
     const content = textOf(path, data);
@@ -139,7 +141,8 @@ export class ClientFiles implements FileAccess {
 
   /** Editors format on saving, and take up a change of the disk in their own time. */
   async reshapes(path: string): Promise<boolean> {
-    return await this.#reads(path);
+    const { read, write } = this.#host.offers();
+    return (read || write) && await this.#isInside(path);
   }
 
   async #reads(path: string): Promise<boolean> {

@@ -7,16 +7,16 @@
  *                            └─ time or cancel ─► kill ─► output ─► release
  */
 import type { ShellEnd, ShellRequest, WorkspaceShell } from "@/core/contract.ts";
-import { abortable, AbortError, isAbort, within } from "@/lib/abort.ts";
+import { AbortError, isAbort, within } from "@/lib/abort.ts";
 import { isObject } from "./envelope.ts";
-import { PeerError } from "./peer.ts";
+import { PeerError, type RequestOptions } from "./peer.ts";
 
 export interface ClientTerminalsHost {
   /** Asks the client; rejects with `PeerError`, or with an `AbortError` when the signal fires or the client is gone. */
   request(
     method: string,
     params: Readonly<Record<string, unknown>>,
-    options: { signal: AbortSignal },
+    options: RequestOptions,
   ): Promise<unknown>;
   /** The longest the client may take for anything but the command itself. */
   answerMs(): number;
@@ -79,24 +79,26 @@ export class ClientTerminals implements WorkspaceShell {
     }
   }
 
-  /** `null` when the turn was cancelled before the client had answered. */
+  /** `null` when the turn was cancelled before the client had answered. A terminal that comes later is given back. */
   async #create(request: ShellRequest): Promise<string | null> {
     const { command, args, cwd, env, outputBytes, signal } = request;
-    const creating = this.#ask("terminal/create", {
-      command,
-      args,
-      cwd,
-      env: Object.entries(env).map(([name, value]) => ({ name, value })),
-      outputByteLimit: outputBytes,
-    }, this.#host.answerMs());
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), this.#host.answerMs());
     try {
-      const created = await abortable(creating, signal);
+      const created = await this.#host.request("terminal/create", {
+        command,
+        args,
+        cwd,
+        env: Object.entries(env).map(([name, value]) => ({ name, value })),
+        outputByteLimit: outputBytes,
+      }, { signal: AbortSignal.any([signal, limit.signal]), onLate: (late) => void this.#discard(late) });
       if (isObject(created) && typeof created.terminalId === "string") return created.terminalId;
       throw new Error("no terminal id");
     } catch (error) {
-      if (!signal.aborted) throw new Error(`The editor could not open a terminal: ${reasonOf(error)}`);
-      creating.then((late) => this.#discard(late), () => {/* there is none */});
-      return null;
+      if (signal.aborted) return null;
+      throw new Error(`The editor could not open a terminal: ${reasonOf(error)}`);
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -174,12 +174,15 @@ function translateOnWindows(path: string): Translated {
 export function translatePath(raw: string, host: HostFacts): Translated {
   const trimmed = raw.trim();
   if (trimmed === "") return refused("not_absolute");
-  const path = FILE_URI.test(trimmed) ? pathOfFileUri(trimmed) : trimmed;
+  const isUri = FILE_URI.test(trimmed);
+  const path = isUri ? pathOfFileUri(trimmed) : trimmed;
   // No file system has such a path, and half of the program would see it cut.
   if (path.includes("\0")) return refused("not_absolute");
   if (host.os === "windows") return translateOnWindows(path);
   if (host.wsl) return translateUnderWsl(path, host);
-  return looksLikeWindows(path) ? refused("windows_path") : translatePosix(path);
+  if (looksLikeWindows(path)) return refused("windows_path");
+  // Another machine's: here two slashes are as good as one.
+  return isUri && path.startsWith("//") ? refused("unc_not_mounted") : translatePosix(path);
 }
 
 const EXPLANATIONS: Record<CwdReason, string> = {

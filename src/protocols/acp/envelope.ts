@@ -39,7 +39,9 @@ const NUMBER_ID = /"id"\s*:\s*(-?\d[\d.eE+-]*)\s*[,}]/g;
 
 /** A number that is no usual integer comes back digit for digit; everything else is as it was read. */
 function exact(value: Record<string, unknown>, text: string): Record<string, unknown> {
-  if (typeof value.id !== "number" || Number.isSafeInteger(value.id)) return value;
+  if (typeof value.id !== "number" || Number.isSafeInteger(value.id) || !Number.isFinite(value.id)) {
+    return value;
+  }
   const digits = [...text.matchAll(NUMBER_ID)].find(([, found]) => Number(found) === value.id)?.[1];
   const { rawJSON } = JSON as unknown as { rawJSON(text: string): ExactNumber };
   return digits === undefined ? value : { ...value, id: rawJSON(digits) };

@@ -47,6 +47,7 @@ export async function replayHistory(view: SessionView, session: Session): Promis
     isBuiltin: (name) => view.isBuiltin(name),
     compaction: view.connection.client.compaction,
     isLive: (callId) => view.updates.isOpenCall(callId),
+    isWaiting: (callId) => session.asks().some((ask) => ask.callId === callId),
   });
   const { clock } = hermes.platform;
   let since = clock.monotonic();

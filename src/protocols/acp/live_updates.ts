@@ -141,7 +141,14 @@ export class LiveUpdates {
     this.#closeMessages();
     this.#streamed = false;
     this.#openCalls.set(call.id, call);
-    this.#view.send(startUpdate(call, { waiting, builtin: this.#view.isBuiltin(call.name), edits }));
+    const asks = waiting || this.#asksForChoice(call);
+    this.#view.send(startUpdate(call, { waiting: asks, builtin: this.#view.isBuiltin(call.name), edits }));
+  }
+
+  /** A question with choices becomes a permission request for a client without forms (acp.md C8.4). */
+  #asksForChoice({ name, args }: ToolCallView): boolean {
+    if (name !== "clarify" || this.#view.connection.client.elicitationForm) return false;
+    return Array.isArray(args["choices"]) && args["choices"].length > 0;
   }
 
   /** The command of an open call runs in this terminal of the client. */

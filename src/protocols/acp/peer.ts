@@ -43,6 +43,12 @@ export interface PeerHandlers {
   toRpcError(error: unknown): RpcError;
 }
 
+export interface RequestOptions {
+  readonly signal: AbortSignal;
+  /** The client has answered although the request was withdrawn. */
+  readonly onLate?: (result: unknown) => void;
+}
+
 interface Waiting {
   resolve(result: unknown): void;
   reject(error: unknown): void;
@@ -142,16 +148,17 @@ export class Peer {
 
   /**
    * Asks the client. Rejects with `PeerError` (it answered with an error), or with `AbortError` when the signal
-   * fires (the client is told by `$/cancel_request`, a late answer is dropped) or the input has ended.
+   * fires (the client is told by `$/cancel_request`, a late answer is dropped, or is `onLate`'s) or the input has ended.
    */
-  request(method: string, params: unknown, options: { signal: AbortSignal }): Promise<unknown> {
-    const { signal } = options;
+  request(method: string, params: unknown, options: RequestOptions): Promise<unknown> {
+    const { signal, onLate } = options;
     if (signal.aborted || this.#inputEnded.signal.aborted) return Promise.reject(new AbortError());
     const id = this.#nextId++;
     this.#write(encodeFrame({ jsonrpc: "2.0", id, method, params }));
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         if (!this.#outbound.delete(id)) return;
+        if (onLate) this.#outbound.set(id, { resolve: onLate, reject: () => {} });
         this.notify("$/cancel_request", { requestId: id });
         reject(new AbortError());
       };

@@ -5,7 +5,7 @@
 import { choiceOf, type McpServerEntry, type Message, type Session } from "@/core/contract.ts";
 import { requireModel } from "./auth.ts";
 import type { Connection } from "./connection.ts";
-import { requireDirectory, requirePath } from "./cwd.ts";
+import { pathError, requireDirectory, requirePath } from "./cwd.ts";
 import { sessionNotFound } from "./errors.ts";
 import { replayHistory } from "./history.ts";
 import { configOptions, legacyModels, modesOf } from "./options.ts";
@@ -169,6 +169,9 @@ async function reopen(connection: Connection, params: LoadParams | ResumeParams,
     additionalDirectories: (params.additionalDirectories ?? [])
       .map((raw) => requirePath("additionalDirectories", raw, host)),
   };
+  if (connection.hermes.platform.files.statSync(place.cwd)?.isDirectory === false) {
+    throw pathError("cwd", params.cwd, place.cwd, "not_a_directory");
+  }
   const { view, session } = await openSession(connection, params.sessionId, place);
   view.requireOpen();
   const servers = params.mcpServers ? mcpEntries(params.mcpServers) : null;

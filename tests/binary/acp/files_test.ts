@@ -114,6 +114,26 @@ Deno.test("acp 48: an edit shows the buffer's text in its diff and is written th
   });
 });
 
+Deno.test("C8.5: an editor that only writes is written through; what is read is the disk", async () => {
+  const turns = [calls(["patch", { path: "a.txt", old_string: "saved", new_string: "edited" }]), "done"];
+  const capabilities = { fs: { writeTextFile: true } };
+  await withAcp({ turns, capabilities }, async ({ acp, rig, sessionId }) => {
+    const path = `${rig.workspace}/a.txt`;
+    await Deno.writeTextFile(path, "saved\n");
+    acp.onPermission = () => ({ outcome: { outcome: "selected", optionId: "allow_once" } });
+    acp.onWriteFile = async (params) => {
+      await Deno.writeTextFile(params.path, params.content);
+      return {};
+    };
+    await acp.prompt(sessionId, "edit");
+    assertEquals(acp.requests("fs/write_text_file").map((r) => r.params), [
+      { sessionId, path, content: "edited\n" },
+    ]);
+    assertEquals(acp.requests("fs/read_text_file"), []);
+    assertEquals(await Deno.readTextFile(path), "edited\n");
+  });
+});
+
 Deno.test("acp 48, acp 27: a buffer that changes while the question is open is not overwritten", async () => {
   const turns = [calls(["patch", { path: "a.txt", old_string: "one", new_string: "two" }]), "done"];
   await withAcp({ turns, capabilities: BOTH }, async ({ acp, model, rig, sessionId }) => {

@@ -45,6 +45,25 @@ Deno.test("C8.4: a form that nobody answers is withdrawn after approvals.timeout
   });
 });
 
+Deno.test("C8.4, C11: a call that waits for a choice is pending, also in a load meanwhile; a command likewise", async () => {
+  const command = calls(["terminal", { command: "rm -rf ./x" }]);
+  for (const [turn, capabilities] of [[WHICH, {}], [command, FORM]] as const) {
+    await withAcp({ turns: [turn, "ok"], capabilities }, async ({ acp, rig, sessionId }) => {
+      const answer = Promise.withResolvers<Json>();
+      acp.onPermission = () => answer.promise;
+      const sent = acp.startPrompt(sessionId, "go");
+      await eventually(() => acp.requests("session/request_permission")[0], 10_000, "the question");
+      const started = () =>
+        acp.updates(sessionId).filter((u) => u.sessionUpdate === "tool_call").map((u) => u.status);
+      assertEquals(started(), ["pending"]);
+      await acp.request("session/load", { sessionId, cwd: rig.workspace, mcpServers: [] });
+      assertEquals(started(), ["pending", "pending"]);
+      answer.resolve(DENY);
+      assertEquals((await sent.answer).result.stopReason, "end_turn");
+    });
+  }
+});
+
 for (
   const [what, capabilities, method] of [
     ["form", FORM, "elicitation/create"],

@@ -74,6 +74,19 @@ Deno.test("acp 10: an unusable cwd is -32602 with its reason and opens nothing",
   });
 });
 
+Deno.test("C4, FC-13: a load or resume in what is no directory is refused; in one that is gone it is told", async () => {
+  await withAcp({ turns: ["ok"] }, async ({ acp, rig, sessionId }) => {
+    await acp.prompt(sessionId, "go");
+    const file = `${rig.workspace}/file`;
+    await Deno.writeTextFile(file, "x");
+    for (const method of ["session/load", "session/resume"]) {
+      const { error } = await acp.ask(method, { sessionId, cwd: file, mcpServers: [] });
+      assertEquals([error?.code, error?.data.reason], [-32602, "not_a_directory"]);
+      assert((await acp.ask(method, { sessionId, cwd: `${rig.workspace}/gone`, mcpServers: [] })).result);
+    }
+  });
+});
+
 Deno.test("acp 10, acp 50: off WSL a Windows path is refused, and so is a relative additional directory", async () => {
   await withAcp({ env: { HERMES_WSL: "0" } }, async ({ acp, rig }) => {
     const windows = await acp.ask("session/new", { cwd: "E:\\x", mcpServers: [] });

@@ -180,6 +180,7 @@ Deno.test("C8.6: a terminal that comes after the cancel is killed and released",
     await eventually(() => create >= 0, 10_000, "the request for a terminal");
     await acp.cancel(sessionId);
     assertEquals((await sent.answer).result.stopReason, "cancelled");
+    assertEquals(acp.notifications("$/cancel_request"), [{ requestId: create }]);
     await acp.respond(create, { terminalId: "late" });
     await eventually(() => log.length === 3, 3_000, "the release");
     assertEquals(log, ["create", "kill", "release"]);

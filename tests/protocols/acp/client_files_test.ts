@@ -103,11 +103,12 @@ Deno.test("ClientFiles.write() keeps a byte order mark and refuses what is no te
   assertEquals(disk.size, 0);
 });
 
-Deno.test("ClientFiles.write() for a client that cannot read goes to the disk, unasked", async () => {
-  const { files, disk, asked } = scene({ read: false });
+Deno.test("ClientFiles.write() for a client that cannot read goes through it, and outside the roots to the disk", async () => {
+  const { files, buffers, disk } = scene({ read: false });
   await files.write("/space/a", encode("text"));
-  assertEquals(disk.get("/space/a"), "text");
-  assertEquals(asked, []);
+  assertEquals([buffers.get("/space/a"), disk.has("/space/a")], ["text", false]);
+  await files.write("/other/a", encode("text"));
+  assertEquals([buffers.has("/other/a"), disk.get("/other/a")], [false, "text"]);
 });
 
 Deno.test("ClientFiles.exists() asks for one line, read() for all of them (acp.md C8.5)", async () => {

@@ -78,6 +78,8 @@ const LINUX_TABLE: readonly (readonly [string, string])[] = [
   ["/home/u/a\\b", "/home/u/a\\b"],
   ["//srv//data", "/srv/data"],
   ["file:///home/u", "/home/u"],
+  ["file://nas.example/tmp", "error unc_not_mounted"],
+  ["file://tmp/j", "error unc_not_mounted"],
   ["~/x", "error not_absolute"],
   ["src", "error not_absolute"],
 ];

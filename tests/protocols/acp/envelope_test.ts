@@ -61,3 +61,12 @@ Deno.test("acp A1: an id is echoed digit for digit, also one that no number here
     assertEquals(JSON.stringify({ id: message.id }), `{"id":${id}}`);
   }
 });
+
+Deno.test("acp A1: an id that is no finite number is refused", () => {
+  const message = readEnvelope('{"jsonrpc":"2.0","id":1e400,"method":"m"}');
+  assertEquals([message.type, "code" in message && message.code, "id" in message && message.id], [
+    "invalid",
+    -32600,
+    null,
+  ]);
+});

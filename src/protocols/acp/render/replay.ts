@@ -17,6 +17,8 @@ export interface ReplayContext {
   readonly compaction: boolean;
   /** True for a call that is running now: it is left open. */
   isLive(callId: string): boolean;
+  /** True for one that waits for an answer of the user. */
+  isWaiting(callId: string): boolean;
 }
 
 const SUMMARY_KIND = "compaction_summary";
@@ -73,7 +75,10 @@ function renderMessage(
         ...(message.toolCalls ?? []).map((call) => {
           const view = context.describe(call);
           open.set(call.id, view);
-          return startUpdate(view, { waiting: false, builtin: context.isBuiltin(call.name) });
+          return startUpdate(view, {
+            waiting: context.isWaiting(call.id),
+            builtin: context.isBuiltin(call.name),
+          });
         }),
       ];
     case "tool": {

@@ -21,6 +21,7 @@ const CONTEXT: ReplayContext = {
   isBuiltin: () => true,
   compaction: false,
   isLive: (id) => id === "live",
+  isWaiting: () => false,
 };
 
 // deno-lint-ignore no-explicit-any
