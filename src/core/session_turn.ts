@@ -3,6 +3,7 @@ import { abortable, isAbort } from "@/lib/abort.ts";
 import { HermesError } from "./errors.ts";
 import type { TurnResult } from "./events.ts";
 import { gitPlaceOf } from "./git_place.ts";
+import { promptTokens } from "./messages.ts";
 import type { LiveSession } from "./session.ts";
 import { runTurn } from "./turn.ts";
 import type { TurnInput } from "./turn_input.ts";
@@ -20,13 +21,26 @@ export async function runQueuedTurn(session: LiveSession, turn: QueuedTurn): Pro
     isAsking: () => session.broker.pending().length > 0,
     stop: () => turn.controller.abort(),
   });
+  const begun = clock.monotonic();
   try {
-    const result = await runWatchedTurn(session, turn);
-    return silence.stopped ? silentResult(result, seconds) : result;
+    const watched = await runWatchedTurn(session, turn);
+    const result = silence.stopped ? silentResult(watched, seconds) : watched;
+    session.services.log.debug(lineOf(session, turn, result, clock.monotonic() - begun));
+    return result;
   } finally {
     silence.end();
     session.silence = null;
   }
+}
+
+/** For the log: how a turn ended, without a word of what was said in it. */
+function lineOf(session: LiveSession, turn: QueuedTurn, result: TurnResult, ms: number): string {
+  const { outcome, exitReason, failure, usage, apiCalls, provider, model } = result;
+  const why = failure === null
+    ? exitReason
+    : [failure.kind, failure.status, failure.message].filter(Boolean).join(" ");
+  return `Turn ${turn.id} of session ${session.id} (${session.surface}, ${provider}:${model}): ${outcome}, ${why}; ` +
+    `${apiCalls} calls, ${promptTokens(usage)} tokens in, ${usage.output} out, ${Math.round(ms)} ms`;
 }
 
 async function runWatchedTurn(session: LiveSession, turn: QueuedTurn): Promise<TurnResult> {

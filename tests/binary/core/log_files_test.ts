@@ -46,3 +46,26 @@ Deno.test("core B.1, B.9: /tools leaves out web_search without a service, and li
   assert(without.includes("terminal") && !without.includes("web_search"), without.join());
   assert((await listed({ web: { search_backend: "duckduckgo" } })).includes("web_search"));
 });
+
+Deno.test("core D.1: with DEBUG each turn leaves a line: how it ended, why, what it took, and nothing that was said", async () => {
+  await using rig = await makeRig({
+    config: {
+      ...modelConfig("http://127.0.0.1:9/v1"),
+      logging: { level: "DEBUG" },
+      agent: { api_max_retries: 1 },
+    },
+  });
+  await using host = await startGateway({ rig });
+  const { sid } = await host.session();
+  await host.request("prompt.submit", { session_id: sid, text: "my question" });
+  await host.event("message.complete", sid, 0);
+  await host.end();
+  const log = await Deno.readTextFile(`${rig.home}/logs/agent.log`);
+  const [line, ...more] = log.split("\n").filter((one) => one.includes(" Turn "));
+  assertEquals(more, []);
+  assertMatch(
+    line!,
+    /\[DEBUG\] hermes: Turn \S+ of session \S+ \(tui, custom:\S+\): failed, \S+ .*; 1 calls, 0 tokens in, 0 out, \d+ ms$/,
+  );
+  assert(!log.includes("my question"));
+});
