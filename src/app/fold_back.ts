@@ -1,4 +1,5 @@
 /** The process that folds the log of a database back: this program again, with the path (`src/cli/fold_back.ts`). */
+import { within } from "@/lib/abort.ts";
 import { selfCommand, selfEnv } from "@/lib/self_command.ts";
 import type { Platform } from "@/platform/mod.ts";
 import type { FoldBackElsewhere } from "@/store/mod.ts";
@@ -9,6 +10,8 @@ const FOLD_COMMAND = "fold-back";
 const PAUSE_MS = 250;
 /** A log of a gigabyte on a slow disk needs less. */
 const TIMEOUT_MS = 60_000;
+/** A killed process needs less. */
+const GONE_MS = 1_000;
 
 export function createFoldBack(platform: Platform, home: string): FoldBackElsewhere {
   return async (path, signal) => {
@@ -31,6 +34,8 @@ export function createFoldBack(platform: Platform, home: string): FoldBackElsewh
     } finally {
       stop.abort();
       child.kill("SIGKILL");
+      // It has the database open until it is gone.
+      await within(child.exited, GONE_MS).catch(() => {/* it has never begun */});
     }
   };
 }

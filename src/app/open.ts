@@ -184,6 +184,7 @@ export function openHermes(
       await within(journal.close(), JOURNAL_MS);
       if (base.logWritten) await within(base.logWritten(), JOURNAL_MS);
       if (base.closeRecording) await within(base.closeRecording(), JOURNAL_MS);
+      if (opened) await within(opened.settled(), JOURNAL_MS);
       opened?.close();
       opened = null;
     },

@@ -298,6 +298,8 @@ export interface SessionStore {
 
 /** The whole database. */
 export interface Store extends SessionStore {
+  /** Resolves when no process of ours has the database open: what is closed then is one whole file. */
+  settled(): Promise<void>;
   readonly delegations: DelegationStore;
   readonly callbacks: RunCallbacks;
   readonly owners: SessionOwners;

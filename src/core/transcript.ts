@@ -243,6 +243,8 @@ export class Transcript {
 
   /** Replaces the content of a message, in memory and in its row; a compression may have made a new object of it. */
   async replaceContent(message: Message, content: Content): Promise<Message> {
+    // What is being written has no row id yet.
+    while (this.#saving !== null) await this.#saving;
     const at = this.#messages.findLastIndex((m) => m === message || isSameResult(m, message));
     const current = at === -1 ? message : this.#messages[at]!;
     const changed = { ...current, content } as Message;

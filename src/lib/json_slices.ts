@@ -14,7 +14,7 @@ export async function jsonBody(
   const body = new Body();
   let separator = "{";
   for (const [name, value] of Object.entries(record)) {
-    const isLong = Array.isArray(value) && value.length >= MANY;
+    const isLong = Array.isArray(value) && value.length >= MANY && !("toJSON" in value);
     const text = isLong ? "[" : JSON.stringify(value) as string | undefined;
     if (text === undefined) continue;
     body.add(`${separator}${JSON.stringify(name)}:${text}`);

@@ -5,6 +5,7 @@
  * answer, `/retry`), so that is asked anew.
  */
 import type { Settings } from "@/core/contract.ts";
+import { jsonBody } from "@/lib/json_slices.ts";
 
 const NAME = "X-OpenRouter-Cache";
 const TTL_NAME = "X-OpenRouter-Cache-TTL";
@@ -33,7 +34,8 @@ export function mayBeCached(headers: Headers): boolean {
 
 /** True for a body that is among those `asked`; it is one of them afterwards. */
 export async function isAskedAgain(body: Record<string, unknown>, asked: Set<string>): Promise<boolean> {
-  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  const text = await jsonBody(body);
+  const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
   const digest = String.fromCharCode(...new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
   if (asked.has(digest)) return true;
   asked.add(digest);

@@ -11,8 +11,11 @@ import { orderResults, readIds, readMessages, readRange, type StoredMessage } fr
 /** Says whether rows are being rewritten in steps: a `Writer`. */
 interface Rewriter {
   readonly rewriting: Promise<void> | null;
+  finishRewrite(): void;
 }
 
+/** Rewrites may follow each other without end: only so many are waited for. */
+const MOST_WAITS = 2;
 /** Rows of one query: a fraction of a millisecond, if they are not huge. */
 const CHUNK = 32;
 
@@ -27,20 +30,26 @@ export async function readLineageSlowly(db: Db, id: string, writer: Rewriter): P
   return joinChain(parts);
 }
 
+/** No row is half rewritten when this resolves. */
+async function unwritten(writer: Rewriter): Promise<void> {
+  for (let n = 0; n < MOST_WAITS && writer.rewriting; n++) await writer.rewriting;
+  writer.finishRewrite();
+}
+
 interface Pace {
   readonly slices: Slices;
   readonly writer: Rewriter;
 }
 
 async function readSlowly(db: Db, sessionId: string, { slices, writer }: Pace): Promise<StoredMessage[]> {
-  while (writer.rewriting) await writer.rewriting;
+  if (writer.rewriting) await unwritten(writer);
   const ids = readIds(db, sessionId);
   if (ids.length <= CHUNK) return readMessages(db, sessionId);
   const parts: StoredMessage[][] = [];
   for (let at = 0; at < ids.length; at += CHUNK) {
     if (slices.isOver) {
       await slices.next();
-      while (writer.rewriting) await writer.rewriting;
+      if (writer.rewriting) await unwritten(writer);
     }
     parts.push(readRange(db, sessionId, ids[at]!, ids[Math.min(at + CHUNK, ids.length) - 1]!));
   }

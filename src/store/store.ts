@@ -119,7 +119,7 @@ class SqliteStore implements Store {
     this.#writer = new Writer(db, {
       ...deps,
       onWrite: () => this.#maintenance.noteWrite(),
-      onLongWrite: () => this.#foldBack.afterLongWrite(),
+      onLongWrite: (rows) => this.#foldBack.afterLongWrite(rows),
     });
     this.#leases = new TurnLeases(db, this.#writer, deps);
     this.runs = new Runs(db, this.#writer);
@@ -211,8 +211,13 @@ class SqliteStore implements Store {
   ): Steps<number[]> {
     lease();
     if (after !== undefined) requireCurrent(this.#db, sessionId, after);
+    if (this.#db.get("SELECT 1 FROM sessions WHERE id = ?", sessionId) === undefined) {
+      throw sessionNotFound(sessionId);
+    }
     const now = this.#now();
-    const { changes } = this.#db.run(
+    const ids = yield* insertMessages(this.#db, sessionId, messages, now);
+    // The last step of many, with what others read without waiting: it may yet fail.
+    this.#db.run(
       `UPDATE sessions SET last_activity_at = max(last_activity_at, ?), message_count = message_count + ?,
          tool_call_count = tool_call_count + ?, preview = CASE preview WHEN '' THEN ? ELSE preview END
        WHERE id = ?`,
@@ -222,8 +227,6 @@ class SqliteStore implements Store {
       previewOf(messages),
       sessionId,
     );
-    if (changes === 0) throw sessionNotFound(sessionId);
-    const ids = yield* insertMessages(this.#db, sessionId, messages, now);
     for (const call of calls) this.#count(sessionId, call);
     return ids;
   }
@@ -395,6 +398,11 @@ class SqliteStore implements Store {
       const wrong = found.filter((line) => line !== "ok");
       return wrong.length === 0 ? "ok" : wrong.join("; ");
     });
+  }
+
+  /** Resolves when no process of ours has the database open: what is closed then is folded back, and whole. */
+  async settled(): Promise<void> {
+    await this.#foldBack.stop();
   }
 
   close(): void {

@@ -48,8 +48,8 @@ export class Writer {
   readonly #longestWaitMs: number;
   /** Called after each finished write, never inside one. */
   readonly #onWrite: () => void;
-  /** Called after each write in steps. */
-  readonly #onLongWrite: () => void;
+  /** Called after each write in steps with the number of its rows, those of the text index among them. */
+  readonly #onLongWrite: (rows: number) => void;
   /** Waiting for a lock, oldest first; the head stays here until it is settled. */
   readonly #jobs: Job[] = [];
   readonly #closing = new AbortController();
@@ -69,7 +69,7 @@ export class Writer {
       platform: Platform;
       log: Logger;
       onWrite: () => void;
-      onLongWrite?: () => void;
+      onLongWrite?: (rows: number) => void;
       longestWaitMs?: number;
     },
   ) {
@@ -149,9 +149,10 @@ export class Writer {
   }
 
   async #runLong<T>(steps: Steps<T>, isRewrite: boolean): Promise<T> {
+    const before = this.#db.changes();
     const long = new LongWrite(this.#db, steps);
     this.#long = long;
-    const ended = long.run().then(() => this.#afterLong());
+    const ended = long.run().then(() => this.#afterLong(this.#db.isOpen ? this.#db.changes() - before : 0));
     if (isRewrite && !long.hasEnded) this.#rewrite = { finish: () => long.finish(), ended };
     return await long.result;
   }
@@ -167,11 +168,11 @@ export class Writer {
     }
   }
 
-  #afterLong(): void {
+  #afterLong(rows: number): void {
     this.#rewrite = null;
     if (this.#closing.signal.aborted) return; // `close` has seen to the others
     this.#long = null;
-    this.#onLongWrite();
+    this.#onLongWrite(rows);
     this.#onWrite();
     this.#settleAll();
     void this.#retry();

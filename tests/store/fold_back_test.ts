@@ -50,7 +50,7 @@ Deno.test("a write of many rows asks somebody else once to fold the log back; fe
   const { store, calls } = rig;
   for (let n = 0; n < 40; n++) await store.appendMessages("s", many(60));
   assertEquals(calls.length, 0);
-  await store.appendMessages("s", many(100));
+  await store.appendMessages("s", many(1_000));
   assertEquals(calls.map(({ path }) => path), [rig.path]);
   await store.appendMessages("s", many(2_000));
   assertEquals(calls.length, 1);
@@ -58,7 +58,7 @@ Deno.test("a write of many rows asks somebody else once to fold the log back; fe
   await new Promise((resolve) => setTimeout(resolve, 0));
   await store.appendMessages("s", many(2_000));
   assertEquals(calls.length, 2);
-  assertEquals(store.loadMessages("s").length, 40 * 60 + 100 + 2_000 + 2_000);
+  assertEquals(store.loadMessages("s").length, 40 * 60 + 1_000 + 2_000 + 2_000);
 });
 
 Deno.test("meanwhile commits leave the log alone; when it failed the next one folds it back", async () => {
@@ -153,4 +153,81 @@ Deno.test("core.md D.5: many messages at once are kept in steps, whole, and noth
   assertEquals((await more).length, 500);
   await assertRejects(() => store.appendMessages("gone", many(500)), /no session/i);
   assertEquals(store.check(), "ok");
+});
+
+Deno.test("small writes ask nobody, neither by their number nor while the log is folded back", async () => {
+  await using rig = await makeFolded();
+  const { store, calls } = rig;
+  for (let n = 0; n < 300; n++) await store.appendMessages("s", [user(`small ${n}`), agent("ok")]);
+  await store.appendMessages("s", many(70));
+  assertEquals(calls.length, 0);
+  await store.appendMessages("s", many(2_000));
+  for (let n = 0; n < 300; n++) await store.appendMessages("s", [user(`meanwhile ${n}`), agent("ok")]);
+  calls[0]!.end.resolve();
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assertEquals(calls.length, 1);
+});
+
+Deno.test("long writes that follow each other do not let the log grow without end, whoever was to fold it back", async () => {
+  await using rig = await makeFolded();
+  const large = Array.from({ length: 1_000 }, (_, n) => user(`${n} ${"x".repeat(20_000)}`));
+  let most = 0;
+  for (let n = 0; n < 8; n++) {
+    await rig.store.appendMessages("s", large);
+    most = Math.max(most, rig.logSize());
+  }
+  assert(most <= 64 << 20, `the log had ${most} bytes`);
+  const { size } = Deno.statSync(rig.path);
+  assert(size > 16 << 20, `the database has ${size} bytes`);
+  assertEquals([rig.calls.length, rig.store.check()], [1, "ok"]);
+});
+
+Deno.test("settled() resolves when who folds the log back is gone", async () => {
+  await using rig = await makeFolded();
+  await rig.store.appendMessages("s", many(2_000));
+  let isSettled = false;
+  const settled = rig.store.settled().then(() => isSettled = true);
+  const [call] = rig.calls;
+  assertEquals(call!.signal.aborted, true);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assertEquals(isSettled, false);
+  call!.end.reject(new Error("ended"));
+  await settled;
+  rig.store.close();
+  assertEquals([...Deno.readDirSync(rig.directory)].map(({ name }) => name), ["hermes.db"]);
+});
+
+Deno.test("while many messages are kept, nothing is told of them before all are", async () => {
+  await using rig = await makeFolded();
+  const { store } = rig;
+  await store.appendMessages("s", [user("first")]);
+  const writing = store.appendMessages("s", many(3_000));
+  let looks = 0;
+  let isOver = false;
+  const done = writing.finally(() => isOver = true);
+  while (!isOver) {
+    const { messageCount } = store.getSession("s")!;
+    if (isOver) break;
+    assert(messageCount === 1 || messageCount === 3_001, `${messageCount} messages`);
+    if (messageCount === 1) looks++;
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  await done;
+  assert(looks > 2, `${looks} looks`);
+  assertEquals(store.getSession("s")!.messageCount, 3_001);
+});
+
+Deno.test("a reading in slices ends although one long write follows the other", async () => {
+  await using rig = await makeFolded();
+  const { store } = rig;
+  for (const id of ["a", "b"]) await store.createSession(sessionRow(id));
+  await store.appendMessages("s", [user("one"), agent("two")]);
+  let isOver = false;
+  const load = ["a", "b"].map(async (id) => {
+    for (let n = 0; n < 200 && !isOver; n++) await store.appendMessages(id, many(200));
+    return isOver;
+  });
+  assertEquals(texts(await store.fetchMessages("s")), ["one", "two"]);
+  isOver = true;
+  assertEquals(await Promise.all(load), [true, true]);
 });
