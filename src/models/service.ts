@@ -230,7 +230,11 @@ class ModelService implements Models {
       const key = `${provider}\n${model}`;
       if (!found.has(key)) found.set(key, { provider, model, label: `${model} (${label})` });
     };
-    for (const model of [this.#default(), current]) if (model) add(model.provider, model.model, model.label);
+    const main = this.#default();
+    for (const model of [main, current]) if (model) add(model.provider, model.model, model.label);
+    if (main?.provider === "custom" && main.baseUrl) {
+      for (const { id } of this.#lists.kept(main.baseUrl) ?? []) add("custom", id, main.label);
+    }
     const excluded = context.settings.model_catalog?.excluded_providers;
     for (const row of PROVIDERS) {
       if (row.flavour === "unsupported" || excluded?.includes(row.id)) continue;

@@ -26,10 +26,7 @@ export async function fetchAt(
   const inOrder = addresses.toSorted((a, b) => Number(a.includes(":")) - Number(b.includes(":")));
   for (const [at, address] of inOrder.entries()) {
     try {
-      if (isPlain) {
-        const port = Number(target.port || 80);
-        return await fetchBy({ transport: "tcp", hostname: address, port }, target, plain);
-      }
+      if (isPlain) return await fetchPlain(address, target, plain, env);
       return await (await import("./pinned_tunnel.ts")).fetchThrough(address, target, plain);
     } catch (error) {
       // What was sent already is not sent to another machine; "connection closed" says that it may have been.
@@ -46,6 +43,30 @@ async function fetchBy(proxy: Deno.Proxy, target: URL, init: RequestInit): Promi
     return await fetch(target, { ...init, client });
   } finally {
     // The answer keeps its own connection.
+    client.close();
+  }
+}
+
+/** The address stands in the URL and the name in `Host`: what goes out looks like any other request. */
+async function fetchPlain(
+  address: string,
+  target: URL,
+  init: RequestInit,
+  env: Readonly<Record<string, string>>,
+): Promise<Response> {
+  // The runtime would ask the proxy of the environment about the address, though not about the name.
+  if (Object.keys(env).some((name) => /^(?:http|all)_proxy$/i.test(name))) {
+    const port = Number(target.port || 80);
+    return await fetchBy({ transport: "tcp", hostname: address, port }, target, init);
+  }
+  const there = new URL(target);
+  there.hostname = address.includes(":") ? `[${address}]` : address;
+  const headers = new Headers(init.headers);
+  headers.set("Host", target.host);
+  const client = Deno.createHttpClient({ allowHost: true });
+  try {
+    return await fetch(there, { ...init, headers, client });
+  } finally {
     client.close();
   }
 }

@@ -132,18 +132,32 @@ function routeChoice(alias: string, route: Route, requested: string): ModelChoic
   };
 }
 
-/** A configured provider that has this model, the current one first; or the provider that a prefix names. */
+/**
+ * A name of the user's own for a model; a configured provider that has this model, the current one first; or the
+ * provider that a prefix names, `custom:<name>` before `custom`.
+ */
 function findKnown(hermes: Hermes, name: string): ModelChoice | null {
-  const known = hermes.models.known();
-  const row = known.find((entry) => entry.model === name);
+  const { model_aliases: aliases, model } = hermes.settings();
+  if (
+    (Object.hasOwn(aliases, name) || Object.hasOwn(model.aliases, name)) && resolves(hermes, { model: name })
+  ) {
+    return { model: name };
+  }
+  const row = hermes.models.known().find((entry) => entry.model === name);
   if (row) return { provider: row.provider, model: row.model };
-  const [, provider, model] = /^([^:/]+)::?(.+)$/.exec(name) ?? [];
-  if (!provider || !model) return null;
+  const choices = [/^(custom:[^:/]+)::?(.+)$/i, /^([^:/]+)::?(.+)$/].flatMap((form) => {
+    const [, provider, rest] = form.exec(name) ?? [];
+    return provider && rest ? [{ provider, model: rest }] : [];
+  });
+  return choices.find((choice) => resolves(hermes, choice)) ?? null;
+}
+
+function resolves(hermes: Hermes, choice: ModelChoice): boolean {
   try {
-    hermes.models.resolve({ provider, model });
-    return { provider, model };
+    hermes.models.resolve(choice);
+    return true;
   } catch (error) {
-    if (error instanceof HermesError) return null;
+    if (error instanceof HermesError) return false;
     throw error;
   }
 }

@@ -7,6 +7,32 @@ import { ask, refusal, untilStatus, type Wire } from "./run_scene.ts";
 
 const messages = [{ role: "user", content: "hi" }];
 
+Deno.test("D3, core F.4: custom:<name>:<model>, the user's aliases, and what the endpoint in force lists are honoured", async () => {
+  const respond = ({ body }: { body: { model: string } }) => body.model;
+  await using home = await startModelServer({ respond, models: ["scripted", "listed"] });
+  await using other = await startModelServer({ respond });
+  await using api = await startApi({
+    model: home,
+    config: {
+      custom_providers: [{ name: "two", base_url: other.url, models: { "two-b": {} } }],
+      model_aliases: { quick: { model: "listed", provider: "custom" } },
+    },
+  });
+  await ask(api, "/api/model/options?refresh=1", {});
+  const said = async (model: string) => {
+    const { body } = await ask(api, "/v1/chat/completions", { body: { messages, model } });
+    return [body.choices[0].message.content, body.runtime?.provider ?? null];
+  };
+  assertEquals(await said("custom:two:two-b"), ["two-b", "custom:two"]);
+  assertEquals(await said("custom:two::two-b"), ["two-b", "custom:two"]);
+  assertEquals(await said("two:two-b"), ["two-b", "custom:two"]);
+  assertEquals(await said("custom:llama3:8b"), ["llama3:8b", "custom"]);
+  assertEquals(await said("quick"), ["listed", "custom"]);
+  assertEquals(await said("listed"), ["listed", "custom"]);
+  assertEquals((await said("who-knows"))[0], "scripted");
+  assertEquals([home.calls().length, other.calls().length], [4, 3]);
+});
+
 Deno.test("api 32: a model that another provider has is asked there; the next request has the default again", async () => {
   await using home = await startModelServer({ turns: ["from home", "home again"] });
   await using other = await startModelServer({ turns: ["from elsewhere", "by its prefix"] });

@@ -355,9 +355,10 @@ Deno.test("api B2: a reader that leaves before the first word finds a message th
     const frame of readSse(await api.call("/v1/responses", { body: { input: "go", stream: true } }))
   ) {
     id = frame.json.response.id;
+    // Before that there is no turn to end.
+    await eventually(() => model.calls().length === 1);
     break;
   }
-  await eventually(() => model.calls().length === 1);
   const stored = await eventually(async () => {
     const { body } = await ask(api, `/v1/responses/${id}`);
     return body.status === "in_progress" ? undefined : body;

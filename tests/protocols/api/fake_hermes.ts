@@ -138,6 +138,8 @@ export function createFakeHermes(settings: Record<string, unknown> = {}): FakeHe
     },
     settings: () => ({
       gateway: { api_server: fake.settings },
+      model_aliases: {},
+      model: { aliases: {} },
       terminal: { cwd: "." },
       max_live_sessions: 16,
     }),

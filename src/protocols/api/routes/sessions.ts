@@ -25,6 +25,7 @@ export function listSessions(api: ApiService, query: URLSearchParams): Response 
   const store = api.hermes.store();
   const rows = store.listSessions({
     limit: offset + limit + 1,
+    withMessages: false,
     ...(source === null ? {} : { sources: [source] }),
     ...(withChildren ? {} : { excludeSources: ["subagent"] }),
     ...(api.caller.keyId === null ? {} : { filter: (row: SessionSummary) => api.pool.isOwn(row.rootId) }),

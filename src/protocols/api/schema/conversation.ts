@@ -97,7 +97,9 @@ function split(system: readonly string[], messages: readonly Message[], loose: T
   if (endsWithResults || (loose.length > 0 && messages.length === 0)) {
     return { system, earlier: messages.slice(0, tail + 1), prompt: null, results: [...results, ...loose] };
   }
-  const prompt = messages[last]?.content ?? "";
+  const end = messages.at(-1);
+  const isOpen = end?.role === "assistant" && !end.toolCalls && !hasContent(end.content ?? "");
+  const prompt = isOpen ? "" : messages[last]?.content ?? "";
   return { system, earlier: messages.slice(0, Math.max(0, last)), prompt, results: [] };
 }
 
