@@ -6,6 +6,9 @@ import type { AskOutcome, AskPayload } from "@/core/contract.ts";
 
 export type RefusalKind = "denied" | "timeout" | "unattended" | "cancelled";
 
+/** Why something is asked about that was refused in this turn. Never shown: whoever asks knows the answer (FC-14). */
+export const REFUSED_BEFORE = "refused before in this turn";
+
 const COMMAND_TEXT: Readonly<Record<RefusalKind, string>> = {
   denied:
     "The user refused this command. It did not run. Do not retry it, do not rephrase it and do not reach the " +

@@ -17,7 +17,7 @@ import { analyse, type Analysis } from "./look_through.ts";
 import { commandText, foldHome, type Homes, normalForms, readingText } from "./normal_forms.ts";
 import { askingRule, type Decision, ruleName } from "./policy.ts";
 import { resolveSync } from "./real_paths.ts";
-import { blockedCommand, commandRefusal } from "./refusals.ts";
+import { blockedCommand, commandRefusal, REFUSED_BEFORE } from "./refusals.ts";
 import { choicesOf } from "./review_call.ts";
 import { decideCommand, runningTexts } from "./rules.ts";
 import { shownCommand } from "./shown_command.ts";
@@ -126,9 +126,6 @@ function targetsOf(read: Read, context: GuardContext, { homes, platform }: Comma
   const writes = findWrites(read.analysis.running, context.cwd, homes.user).map((write) => write.path);
   return [...new Set([plainForm(read, homes), ...withReal(writes, platform)])];
 }
-
-/** Never shown: whoever asks knows the answer. */
-const REFUSED_BEFORE = "refused before in this turn";
 
 /** The person has said no to it in this turn, or to a file that it may change: that holds, whatever allows it. */
 function refusedBefore(read: Read, context: GuardContext, rules: CommandRules): readonly string[] | null {

@@ -7,7 +7,7 @@ import { showInvisibleLine } from "@/lib/visible.ts";
 import type { Platform } from "@/platform/mod.ts";
 import { askingRule, ruleName } from "./policy.ts";
 import { isInside, resolveTarget, type Target } from "./real_paths.ts";
-import { blockedEdit, editRefusal } from "./refusals.ts";
+import { blockedEdit, editRefusal, REFUSED_BEFORE } from "./refusals.ts";
 import { decideEdit } from "./rules.ts";
 import { judgePath, type Places, type Sensitivity } from "./sensitive.ts";
 
@@ -104,8 +104,7 @@ export async function reviewEdit(
   const judged = await judgeAll(proposal, context, rules);
   const verdict = await decide(proposal, judged, context, rules);
   if (verdict.type !== "allow" || !context.isRefused?.(namesOf(judged))) return verdict;
-  // The person has said no to this file in this turn. Never shown: whoever asks knows the answer.
-  return ask(proposal, judged, "refused before in this turn");
+  return ask(proposal, judged, REFUSED_BEFORE);
 }
 
 async function decide(

@@ -40,19 +40,17 @@ function continuations(db: Db, id: string): string[] {
   return db.all(sql, id).map((row) => row["id"] as string);
 }
 
-const IS_LOOSE = `relation = 'continuation'
-  AND NOT EXISTS (SELECT 1 FROM sessions p WHERE p.id = s.parent_session_id)`;
-
 /** The newest row of the conversation after `id` whose parent is gone; `id` may be gone, too. */
 function afterGap(db: Db, id: string): string | undefined {
   const own = db.get("SELECT root_id, listed, rowid AS place FROM sessions WHERE id = ?", id);
   if (own?.["listed"] === 1) return undefined;
-  const sql = `SELECT id FROM sessions s WHERE root_id = ? AND rowid > ? AND ${IS_LOOSE}
+  const sql = `SELECT id FROM sessions s WHERE root_id = ? AND rowid > ? AND relation = 'continuation'
+      AND NOT EXISTS (SELECT 1 FROM sessions p WHERE p.id = s.parent_session_id)
     ORDER BY started_at DESC, rowid DESC LIMIT 1`;
   return db.get(sql, own?.["root_id"] ?? id, own?.["place"] ?? 0)?.["id"] as string | undefined;
 }
 
-/** The newest row of the conversation before `id`, whose own parent is gone. */
+/** The newest row of the conversation before `id`, a row whose parent is gone. */
 function beforeGap(db: Db, id: string): string | undefined {
   const sql = `SELECT o.id FROM sessions s JOIN sessions o ON o.root_id = s.root_id AND o.rowid < s.rowid
     WHERE s.id = ? AND (o.id = o.root_id OR o.relation = 'continuation')

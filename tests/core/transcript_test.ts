@@ -132,3 +132,20 @@ Deno.test("core D.2: a store that cannot be opened is tried again with the next 
   assertEquals(await transcript.append([user("b")]), true);
   assertEquals(written, [["a", "b"]]);
 });
+
+Deno.test("Transcript.replaceContent(): a row that is being written is replaced in its row, too", async () => {
+  const writing = Promise.withResolvers<number[]>();
+  const replaced: unknown[] = [];
+  const store = {
+    appendMessages: () => writing.promise,
+    updateContent: (...what: unknown[]) => Promise.resolve(void replaced.push(what)),
+  } as unknown as SessionStore;
+  const transcript = new Transcript(() => store, "s1");
+  const message = user("old");
+  const appending = transcript.append([message]);
+  const replacing = transcript.replaceContent(message, "new");
+  writing.resolve([7]);
+  await appending;
+  assertEquals([(await replacing).rowId, replaced], [7, [[7, "new"]]]);
+  assertEquals(transcript.messages.map(({ content }) => content), ["new"]);
+});

@@ -26,6 +26,8 @@ Deno.test("jsonBody() is what JSON.stringify() says, with lists short and long",
     assertEquals(text(await jsonBody(record)), JSON.stringify(record));
   }
   assertEquals(await jsonBody({}), "{}");
+  const own = Object.assign(Array(100).fill(1), { toJSON: () => "own" });
+  assertEquals(await jsonBody({ own }), '{"own":"own"}');
 });
 
 Deno.test("jsonBody() of a long conversation lets others have their turn, and is bytes in the end", async () => {

@@ -189,3 +189,33 @@ Deno.test("core C.11: what one machine has taken is not sent to the next when it
     await serving;
   }
 });
+
+Deno.test("RFC 9112 3.2.1: a plain request goes out in origin form, with the name as Host, to the address that was given", async () => {
+  const heads: string[] = [];
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  const serving = (async () => {
+    for await (const connection of listener) {
+      const buffer = new Uint8Array(4_096);
+      heads.push(new TextDecoder().decode(buffer.subarray(0, await connection.read(buffer) ?? 0)));
+      await connection.write(
+        new TextEncoder().encode("HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok"),
+      );
+      connection.close();
+    }
+  })();
+  try {
+    for (const name of ["hook.invalid", "127.0.0.1"]) {
+      const init = { method: "POST", body: "x", headers: { "x-mark": "1" } };
+      const answer = await fetchAt(`http://${name}:${port}/hook?x=1`, init, ["127.0.0.1"], {});
+      assertEquals([answer.status, await answer.text()], [200, "ok"]);
+      const head = heads.at(-1)!;
+      assertEquals(head.split("\r\n")[0], "POST /hook?x=1 HTTP/1.1");
+      assertMatch(head, new RegExp(`^host: ${name.replaceAll(".", "\\.")}:${port}\r$`, "im"));
+      assertMatch(head, /^x-mark: 1\r$/im);
+    }
+  } finally {
+    listener.close();
+    await serving;
+  }
+});

@@ -117,10 +117,8 @@ export class ClientFiles implements FileAccess {
 
   async write(path: string, data: Uint8Array, real?: string): Promise<void> {
     const { disk, files } = this.#host;
-    const offers = this.#host.offers();
-    const isClients = (offers.read || offers.write) && await this.#isInside(path);
-    if (!isClients || !offers.write) {
-      if (isClients) await this.#requireSaved(path);
+    if (!await this.#writes(path)) {
+      if (await this.#reads(path)) await this.#requireSaved(path);
       return await disk.write(path, data, real);
     }
     const content = textOf(path, data);
@@ -141,12 +139,15 @@ export class ClientFiles implements FileAccess {
 
   /** Editors format on saving, and take up a change of the disk in their own time. */
   async reshapes(path: string): Promise<boolean> {
-    const { read, write } = this.#host.offers();
-    return (read || write) && await this.#isInside(path);
+    return await this.#writes(path) || await this.#reads(path);
   }
 
   async #reads(path: string): Promise<boolean> {
     return this.#host.offers().read && await this.#isInside(path);
+  }
+
+  async #writes(path: string): Promise<boolean> {
+    return this.#host.offers().write && await this.#isInside(path);
   }
 
   /** As written, or by the real paths of both. */

@@ -151,4 +151,7 @@ Deno.test("api E4, C5: a response ends with the call as its last item; the chain
   assertEquals(last.body.output[0].content[0].text, "snow");
   const loose = await ask(api, "/v1/responses", { body: { input: [output], tools } });
   assertEquals([loose.status, loose.body.error.message], [400, "No user message found in input"]);
+  const open = [{ role: "user", content: "a" }, { role: "assistant", content: "" }];
+  const empty = await ask(api, "/v1/responses", { body: { input: open } });
+  assertEquals([empty.status, empty.body.error.message], [400, "No user message found in input"]);
 });

@@ -307,3 +307,14 @@ Deno.test("B10: PATCH refuses an end reason that is none, instead of answering a
   const { body } = await ask(api, "/api/sessions/s", { method: "PATCH", body: { end_reason: null } });
   assertEquals(body.session.end_reason, null);
 });
+
+Deno.test("B10: a session that was made and holds no message yet is in the list", async () => {
+  await using model = await startModelServer({ turns: [] });
+  await using api = await startApi({ model });
+  await ask(api, "/api/sessions", { body: { id: "made", title: "My project" } });
+  const rows = async (query: string) => (await ask(api, `/api/sessions${query}`)).body.data;
+  const [row, ...more] = await rows("");
+  assertEquals([row.id, row.title, more], ["made", "My project", []]);
+  assertEquals((await rows("?source=api_server")).length, 1);
+  assertEquals(await rows("?source=tui"), []);
+});
